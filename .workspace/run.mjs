@@ -1,0 +1,118 @@
+// Runs a task of this workspace on a machine that has nothing but Node (20 or newer) and npm.
+//
+//   node .workspace/run.mjs demo|test|build|typecheck|lint|release [arguments]
+//
+// It fetches the pnpm that package.json names, installs from the lockfile, and hands over to turbo. The scripts of the
+// packages then run on the Node that the workspace installs for itself (devDependency "node"), whatever the machine has.
+import { spawn } from "node:child_process";
+import { readFileSync, readdirSync, rmSync } from "node:fs";
+import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const { packageManager, engines } = JSON.parse(readFileSync(resolve(root, "package.json"), "utf8"));
+const [task, ...args] = process.argv.slice(2);
+
+const environment = { ...process.env, TURBO_TELEMETRY_DISABLED: "1", DO_NOT_TRACK: "1", npm_config_update_notifier: "false" };
+
+/** Runs a program to its end; resolves to its exit code and, with `quiet`, what it printed. */
+function run(program, programArgs, { quiet = false, stdin = "ignore" } = {}) {
+  return new Promise((done, fail) => {
+    const output = quiet ? "pipe" : "inherit";
+    const child = spawn(program, programArgs, { cwd: root, env: environment, stdio: [stdin, output, output], shell: process.platform === "win32" });
+    const printed = [];
+    child.stdout?.on("data", (chunk) => printed.push(chunk));
+    child.stderr?.on("data", (chunk) => printed.push(chunk));
+    const forward = (signal) => child.kill(signal);
+    process.on("SIGINT", forward).on("SIGTERM", forward);
+    child.on("error", fail);
+    child.on("close", (code, signal) => {
+      process.off("SIGINT", forward).off("SIGTERM", forward);
+      done({ code: code ?? (signal === "SIGINT" ? 130 : 143), printed: Buffer.concat(printed).toString() });
+    });
+  });
+}
+
+/** A step whose output matters only when it fails. */
+async function step(title, program, programArgs) {
+  console.error(title);
+  const { code, printed } = await run(program, programArgs, { quiet: true });
+  if (code === 0) return printed;
+  console.error(printed);
+  console.error(`${title} failed: ${program} ${programArgs.join(" ")} (exit ${code})`);
+  process.exit(code);
+}
+
+/** Fetches pnpm and puts it, and the programs of the workspace, on the PATH. npx itself must not stay as a parent: it leaves its children running after a signal. */
+async function usePnpm() {
+  const path = await step(`Fetching ${packageManager}`, "npx", ["-y", "-p", packageManager, "node", "-e", "console.log('PATH=' + process.env.PATH)"]);
+  environment.PATH = /^PATH=(.*)$/m.exec(path)?.[1] ?? environment.PATH;
+}
+
+/** Adds up what the test runner reported in every package, and prints it as the last line. */
+function countTests() {
+  let passed = 0;
+  let failed = 0;
+  for (const report of reports()) {
+    const { numPassedTests, numFailedTests, numFailedTestSuites, testResults, success } = JSON.parse(readFileSync(report, "utf8"));
+    passed += numPassedTests;
+    failed += numFailedTests;
+    // A file that could not even be loaded has no tests to count, and must not pass for that.
+    const broken = testResults.filter((file) => file.status === "failed" && file.assertionResults.every((test) => test.status !== "failed")).length;
+    failed += broken || (success || numFailedTests > 0 || numFailedTestSuites > 0 ? 0 : 1);
+  }
+  return { passed, failed };
+}
+
+function reports() {
+  const folders = [...readdirSync(resolve(root, "packages")).map((name) => `packages/${name}`), "conformance"];
+  return folders.map((folder) => resolve(root, folder, "reports/vitest.json")).filter((file) => {
+    try {
+      readFileSync(file);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+const turbo = (...turboArgs) => run("pnpm", ["exec", "turbo", "run", ...turboArgs, "--output-logs=new-only"]);
+
+const tasks = {
+  async test() {
+    for (const report of reports()) rmSync(report);
+    const built = await turbo("build");
+    if (built.code !== 0) return built.code;
+    // One package at a time: the tests start servers and measure time, and must not fight over the machine.
+    const tested = await turbo("test", "--concurrency=1", "--continue", ...args);
+    const checked = await turbo("typecheck", "lint", "--continue");
+    const { passed, failed } = countTests();
+    console.log(`${passed} passed, ${failed} failed`);
+    return tested.code || checked.code || (failed > 0 || passed === 0 ? 1 : 0);
+  },
+  async demo() {
+    await step("Building", "pnpm", ["exec", "turbo", "run", "build", "--filter=@bq/idempotency-examples..."]);
+    const demo = await run("pnpm", ["--silent", "--filter", "@bq/idempotency-examples", "demo", ...args], { stdin: "inherit" });
+    return demo.code;
+  },
+  async release() {
+    const built = await turbo("build", "typecheck", "lint", "test", "--concurrency=1");
+    if (built.code !== 0) return built.code;
+    return (await run("pnpm", ["exec", "changeset", "publish", ...args], { stdin: "inherit" })).code;
+  },
+  build: async () => (await turbo("build", ...args)).code,
+  typecheck: async () => (await turbo("typecheck", ...args)).code,
+  lint: async () => (await turbo("lint", ...args)).code,
+};
+
+if (!Object.hasOwn(tasks, task ?? "")) {
+  console.error(`Unknown task ${JSON.stringify(task ?? "")}. Tasks: ${Object.keys(tasks).join(", ")}.`);
+  process.exit(2);
+}
+if (Number(process.versions.node.split(".")[0]) < 20) {
+  console.error(`Node ${process.version} is too old: this workspace needs ${engines.node}.`);
+  process.exit(2);
+}
+await usePnpm();
+await step("Installing", "pnpm", ["install", "--frozen-lockfile"]);
+process.exit(await tasks[task]());

@@ -1,0 +1,10 @@
+/**
+ * What an author of a store needs beside the contract: how ids become keys, how options are read, how failures are told.
+ *
+ * @module
+ */
+export { quoteId, StoreError, type StoreErrorCode, toStoreError } from "./errors.ts";
+export { maxTimerMs, maxTtlMs, OptionReader, requireInteger, show } from "./options.ts";
+export { requireId, storageKey } from "./storage-key.ts";
+export { type Awaitable, isThenable } from "./store.ts";
+export { newToken, requireClaim } from "./token.ts";

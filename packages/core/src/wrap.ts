@@ -1,0 +1,100 @@
+import { withDeadline } from "./deadline.ts";
+import { StoreError } from "./errors.ts";
+import { requireParts, runHandler } from "./handler.ts";
+import { writeMark } from "./mark.ts";
+import { identify, type Message, type ReadKey } from "./message.ts";
+import {
+  OptionReader,
+  readWrapOptions,
+  type Settings,
+  show,
+  type WrapOptions,
+  wrapOptionNames,
+} from "./options.ts";
+import { type Awaitable, isThenable, type Store } from "./store.ts";
+
+/**
+ * Runs the handler once per message: a delivery whose `meta.id` was already processed is skipped and resolves to
+ * `undefined`. The mark is written after the handler succeeded, so a handler that throws runs again on the redelivery, and
+ * a message without a usable id runs on every delivery.
+ *
+ * Two deliveries of one id that overlap may both run, as may a redelivery after a crash between effect and mark. Where that
+ * must not happen, use `wrapClaiming` or `wrapTransactional`.
+ *
+ * @param store remembers which ids were processed
+ * @param handler is given the message and whatever else the consumer passes; its value is passed back
+ * @throws {TypeError | RangeError} at once, for a bad store, handler or option
+ * @returns a function that rejects with what the handler threw, or with a `StoreError` when the store cannot say whether
+ *   the id was processed (the handler has not run then)
+ *
+ * @example
+ * const onOrder = wrap(store, async (message: Envelope<Order>) => charge(message.data));
+ * queue.consume(onOrder);
+ */
+export function wrap<M extends Message, Rest extends unknown[], R>(
+  store: Store,
+  handler: (message: M, ...rest: Rest) => Awaitable<R>,
+  options?: WrapOptions<M>,
+): (message: M, ...rest: Rest) => Promise<R | undefined>;
+/** A message of any other shape needs the option `key`, which reads its id. */
+export function wrap<M, Rest extends unknown[], R>(
+  store: Store,
+  handler: (message: M, ...rest: Rest) => Awaitable<R>,
+  options: WrapOptions<M> & { key: ReadKey<M> },
+): (message: M, ...rest: Rest) => Promise<R | undefined>;
+export function wrap<M, Rest extends unknown[], R>(
+  store: Store,
+  handler: (message: M, ...rest: Rest) => Awaitable<R>,
+  options?: WrapOptions<M>,
+): (message: M, ...rest: Rest) => Promise<R | undefined> {
+  requireParts("wrap", store, ["seen", "remember", "forget"], handler);
+  const settings = readWrapOptions<M>(new OptionReader("wrap", options, wrapOptionNames));
+
+  return async (message, ...rest) => {
+    const identity = identify(message, settings.key);
+    const { id } = identity;
+    if (id !== undefined && (await wasProcessed(store, id, settings))) return undefined;
+    const value = await runHandler(settings.events, identity, () => handler(message, ...rest));
+    if (id !== undefined) {
+      await writeMark(settings, { operation: "remember", ids: [id], write: () => store.remember(id) });
+    }
+    return value;
+  };
+}
+
+/** Asks for the mark, under the option `onStoreFailure`: `false` may also mean that nobody knows and the handler is to run. */
+async function wasProcessed(store: Store, id: string, settings: Settings<never>): Promise<boolean> {
+  const { events, onStoreFailure, storeTimeoutMs } = settings;
+  const startedAt = events.now();
+  try {
+    const answer = withDeadline({
+      operation: "seen",
+      id,
+      limitMs: storeTimeoutMs,
+      call: () => store.seen(id),
+    });
+    const seen = requireBoolean(isThenable(answer) ? await answer : answer, id);
+    if (seen) events.tell({ type: "skipped", id, durationMs: events.now() - startedAt });
+    return seen;
+  } catch (cause) {
+    const error = cause as StoreError;
+    events.tell({
+      type: "store-failed",
+      id,
+      durationMs: events.now() - startedAt,
+      error,
+      action: onStoreFailure,
+    });
+    if (onStoreFailure === "throw") throw error;
+    return false;
+  }
+}
+
+/** Anything but a boolean would be a guess: a truthy answer skips a message for ever. */
+export function requireBoolean(answer: unknown, id: string): boolean {
+  if (typeof answer === "boolean") return answer;
+  throw new StoreError(`The store answered seen with ${show(answer)} instead of true or false.`, {
+    operation: "seen",
+    id,
+  });
+}
