@@ -31,3 +31,6 @@ export {
   type TransactResult,
 } from "./store.ts";
 export { wrap, wrap as Wrap } from "./wrap.ts";
+export { type BatchOptions, type BatchResult, wrapBatch } from "./wrap-batch.ts";
+export { type ClaimContext, type ClaimingOptions, wrapClaiming } from "./wrap-claiming.ts";
+export { type TransactionalOptions, wrapTransactional } from "./wrap-transactional.ts";
