@@ -92,8 +92,10 @@ const tasks = {
   },
   async demo() {
     await step("Building", "pnpm", ["exec", "turbo", "run", "build", "--filter=@bq/idempotency-examples..."]);
-    const demo = await run("pnpm", ["--silent", "--filter", "@bq/idempotency-examples", "demo", ...args], { stdin: "inherit" });
-    return demo.code;
+    // Without pnpm, which would replace INIT_CWD, the folder in which the user typed the name of a log; and without the shell
+    // script in .bin, which a signal ends while its child runs on.
+    const demo = resolve(root, "packages/examples/src/demo/demo.ts");
+    return (await run(resolve(root, "node_modules/node/bin/node"), [demo, ...args], { stdin: "inherit" })).code;
   },
   async release() {
     const built = await turbo("build", "typecheck", "lint", "test", "--concurrency=1");
