@@ -1,0 +1,10 @@
+export { type PgBouncerOptions, type PgBouncerServer, startPgBouncer } from "./pgbouncer.ts";
+export { type PostgresOptions, type PostgresServer, startPostgres } from "./postgres.ts";
+export { type Proxy, type ProxyTarget, startProxy } from "./proxy.ts";
+export { type RedisOptions, type RedisServer, startRedis } from "./redis.ts";
+export {
+  type PostgresForTests,
+  postgresForTests,
+  type RedisForTests,
+  redisForTests,
+} from "./servers-for-tests.ts";

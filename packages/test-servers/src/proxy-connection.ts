@@ -1,0 +1,81 @@
+import { connect, type Socket } from "node:net";
+import { DelayLine } from "./delay-line.ts";
+import type { ProxyTarget } from "./proxy.ts";
+
+/** What the network does to its connections right now. */
+export interface ProxyFaults {
+  delayMs: number;
+  blackHole: boolean;
+  /** Gets the connection on which the server answers next, before the answer is passed on. */
+  onReply: ((connection: ProxyConnection) => void) | undefined;
+}
+
+/** One connection of a client, and the one to the server that belongs to it. */
+export class ProxyConnection {
+  readonly #client: Socket;
+  /** `undefined` if opened inside a black hole: nothing gets as far as the server. */
+  readonly #server: Socket | undefined;
+  readonly #faults: ProxyFaults;
+  readonly #replies: DelayLine = new DelayLine();
+  #lostBytes = false;
+
+  constructor(client: Socket, target: ProxyTarget, faults: ProxyFaults, onClosed: () => void) {
+    this.#client = client;
+    this.#faults = faults;
+    this.#lostBytes = faults.blackHole;
+    this.#server = faults.blackHole ? undefined : connect({ ...target, allowHalfOpen: true, noDelay: true });
+    const server = this.#server;
+    this.#listen(client, onClosed, {
+      data: (bytes) => this.#pass(() => forward(bytes, client, server)),
+      end: () => this.#pass(() => server?.end()),
+    });
+    if (server === undefined) return;
+    this.#listen(server, onClosed, {
+      data: (bytes) => this.#passReply(() => forward(bytes, server, client)),
+      end: () => this.#passReply(() => client.end()),
+    });
+  }
+
+  get hasClient(): boolean {
+    return !this.#client.destroyed;
+  }
+
+  /** Something was swallowed, so the two sides can no longer understand each other. */
+  get lostBytes(): boolean {
+    return this.#lostBytes;
+  }
+
+  /** Ends both sides at once, as a broken network does. */
+  reset(): void {
+    this.#replies.clear();
+    this.#client.resetAndDestroy();
+    this.#server?.resetAndDestroy();
+  }
+
+  #listen(side: Socket, onClosed: () => void, on: { data(bytes: Buffer): void; end(): void }): void {
+    side.on("data", on.data);
+    side.on("end", on.end);
+    side.on("error", () => this.#pass(() => this.reset()));
+    side.on("close", () => {
+      if (this.#client.destroyed && this.#server?.destroyed !== false) onClosed();
+    });
+  }
+
+  #passReply(deliver: () => void): void {
+    if (!this.#faults.blackHole && this.#faults.onReply !== undefined) this.#faults.onReply(this);
+    else this.#pass(() => this.#replies.put(this.#faults.delayMs, deliver));
+  }
+
+  /** Inside a black hole not even the end of a connection is heard of on the other side. */
+  #pass(deliver: () => void): void {
+    if (this.#faults.blackHole) this.#lostBytes = true;
+    if (!this.#lostBytes) deliver();
+  }
+}
+
+/** A slow reader slows the writer down, as on a direct connection. */
+function forward(bytes: Buffer, from: Socket, to: Socket | undefined): void {
+  if (to === undefined || to.destroyed || to.write(bytes)) return;
+  from.pause();
+  to.once("drain", () => from.resume());
+}
