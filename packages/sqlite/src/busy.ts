@@ -1,0 +1,21 @@
+/**
+ * How long the driver may sleep on a lock by itself, in milliseconds. It sleeps on the event loop's thread, so this is short,
+ * and what is left of the wait is made of pauses.
+ */
+export const driverWaitMs = 20;
+
+const shortestPauseMs = 1;
+const longestPauseMs = 25;
+
+/** Is the database locked by another connection, so that the same statement may succeed a little later? */
+export function isBusy(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null | undefined)?.code;
+  // SQLITE_PROTOCOL: too many connections started to use the WAL at the same moment.
+  return typeof code === "string" && (code.startsWith("SQLITE_BUSY") || code === "SQLITE_PROTOCOL");
+}
+
+/** Pauses before the next attempt: longer each time, and at random, so that waiting workers do not meet again and again. */
+export function pauseAfter(attempts: number): Promise<void> {
+  const ceiling = Math.min(longestPauseMs, shortestPauseMs * 2 ** Math.min(attempts, 10));
+  return new Promise((resolve) => setTimeout(resolve, shortestPauseMs + Math.random() * ceiling));
+}

@@ -1,0 +1,3 @@
+export type { SqliteStoreOptions } from "./options.ts";
+export type { PurgeEveryOptions, PurgeOptions } from "./purge.ts";
+export { SqliteStore } from "./store.ts";
