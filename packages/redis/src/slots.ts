@@ -1,0 +1,24 @@
+/** How many slots the keys of a cluster are spread over. */
+const slotCount = 16_384;
+
+/** CRC-16 (XMODEM) of each byte. */
+const crcTable = Uint16Array.from({ length: 256 }, (_, byte) => {
+  let crc = byte << 8;
+  for (let bit = 0; bit < 8; bit++) crc = crc & 0x8000 ? (crc << 1) ^ 0x1021 : crc << 1;
+  return crc;
+});
+
+/** The slot that a cluster keeps this key in: of its hash tag, the part between the first `{` and the next `}`, if it has one. */
+export function slotOf(key: string): number {
+  let crc = 0;
+  for (const byte of Buffer.from(hashTag(key))) {
+    crc = ((crc << 8) ^ (crcTable[(crc >> 8) ^ byte] ?? 0)) & 0xffff;
+  }
+  return crc % slotCount;
+}
+
+function hashTag(key: string): string {
+  const open = key.indexOf("{");
+  const close = open < 0 ? -1 : key.indexOf("}", open + 1);
+  return close > open + 1 ? key.slice(open + 1, close) : key;
+}

@@ -1,0 +1,325 @@
+import {
+  type BatchStore,
+  type Claim,
+  type ClaimingStore,
+  type ClaimResult,
+  type Finding,
+  StoreError,
+  StoreTimeoutError,
+} from "@bq/idempotency-core";
+import {
+  maxTimerMs,
+  newToken,
+  quoteId,
+  requireClaim,
+  requireId,
+  requireInteger,
+  show,
+  storageKey,
+} from "@bq/idempotency-core/backend";
+import { checkServers } from "./check.ts";
+import { type Attempt, isReply, keyPrefixOf, type RedisClient, send } from "./client.ts";
+import {
+  claimValue,
+  drop,
+  dropClaim,
+  isClaimValue,
+  mark,
+  type Request,
+  read,
+  readMany,
+  renewClaim,
+  takeClaim,
+  write,
+  writeMany,
+} from "./commands.ts";
+import { type ClusterNode, connect, type OwnConnection } from "./connect.ts";
+import { explain, unknownValue } from "./explain.ts";
+import {
+  type RedisConnectOptions,
+  type RedisStoreOptions,
+  readConnectOptions,
+  readOptions,
+  type Settings,
+} from "./options.ts";
+import { OwnClaims } from "./own-claims.ts";
+import { slotOf } from "./slots.ts";
+
+/**
+ * Remembers ids in Redis or Valkey: one server, Sentinel or a cluster, shared by all workers. Every operation is one command
+ * on one key, and the server's clock decides what has expired.
+ *
+ * @example
+ * const store = await RedisStore.connect("redis://localhost:6379", { ttlMs: 7 * 24 * 3_600_000 });
+ * const onOrder = wrap(store, handler);
+ */
+export class RedisStore implements BatchStore, ClaimingStore {
+  readonly #client: RedisClient;
+  readonly #settings: Settings;
+  readonly #ownClaims: OwnClaims;
+  readonly #underWay = new Set<Promise<unknown>>();
+  /** Only when the client is our own. */
+  #connection: OwnConnection | undefined;
+  #closing: Promise<void> | undefined;
+
+  /**
+   * Connects to one server (`redis://` or, with TLS, `rediss://`) or to a cluster (a list of some of its nodes). The store
+   * owns the connection and ends it in `close`. An operation that the server does not answer fails after `commandTimeoutMs`;
+   * a lost connection comes back by itself.
+   *
+   * @throws {TypeError | RangeError} for an option, an URL or a node that is wrong
+   * @throws {StoreError} when the server cannot be reached or refuses the credentials
+   */
+  static async connect(
+    target: string | readonly ClusterNode[],
+    options?: RedisConnectOptions,
+  ): Promise<RedisStore> {
+    const { prefix, ttlMs, ...limits } = readConnectOptions(options);
+    const connection = await connect(target, limits);
+    const store = new RedisStore(connection.client, { prefix, ttlMs });
+    store.#connection = connection;
+    return store;
+  }
+
+  /**
+   * Works on a client of the caller's, who also ends it: `close` does not.
+   *
+   * @param client an ioredis `Redis`, with or without Sentinel, or a `Cluster`
+   * @throws {TypeError | RangeError} for another client, or an option that is unknown or out of range
+   */
+  constructor(client: RedisClient, options?: RedisStoreOptions) {
+    if (typeof client?.call !== "function" || typeof client.isCluster !== "boolean") {
+      throw new TypeError(`RedisStore: the client must be an ioredis Redis or Cluster, got ${show(client)}.`);
+    }
+    this.#client = client;
+    this.#settings = readOptions(options);
+    this.#ownClaims = new OwnClaims(client);
+  }
+
+  async seen(id: string): Promise<boolean> {
+    return isMark(await this.#run("seen", id, read(this.#key(id))), "seen", id);
+  }
+
+  async seenMany(ids: readonly string[]): Promise<boolean[]> {
+    const found = new Map<string, boolean>();
+    await Promise.all(
+      this.#groups(ids).map(async (group) => {
+        const values = await this.#run("seenMany", undefined, readMany(group.map((id) => this.#key(id))));
+        group.forEach((id, i) => {
+          found.set(id, isMark((values as unknown[])[i], "seenMany", id));
+        });
+      }),
+    );
+    return ids.map((id) => found.get(id) === true);
+  }
+
+  async remember(id: string): Promise<void> {
+    await this.#run("remember", id, write(this.#key(id), this.#settings.ttlMs));
+  }
+
+  /**
+   * Writes all marks or none on a single server. On a cluster that holds for the ids of each slot: when some slots fail, the
+   * error says how many ids have no mark, and the call may be repeated.
+   */
+  async rememberMany(ids: readonly string[]): Promise<void> {
+    const groups = this.#groups(ids);
+    const outcomes = await Promise.allSettled(
+      groups.map((group) =>
+        this.#run(
+          "rememberMany",
+          undefined,
+          writeMany(
+            group.map((id) => this.#key(id)),
+            this.#settings.ttlMs,
+          ),
+        ),
+      ),
+    );
+    const failure = outcomes.find((outcome) => outcome.status === "rejected");
+    if (!failure) return;
+    if (groups.length === 1) throw failure.reason;
+    const unmarked = groups.filter((_, i) => outcomes[i]?.status === "rejected").flat();
+    throw new StoreError(
+      `${unmarked.length} of ${groups.flat().length} ids could not be marked, ${quoteId(unmarked[0] ?? "")} among them; the others are. Repeating the call is safe. ${failure.reason.message}`,
+      { operation: "rememberMany", code: failure.reason.code, cause: failure.reason },
+    );
+  }
+
+  async forget(id: string): Promise<void> {
+    await this.#run("forget", id, drop(this.#key(id)));
+  }
+
+  async claim(id: string, leaseMs: number): Promise<ClaimResult> {
+    requireLease(leaseMs);
+    const key = this.#key(id);
+    const claim: Claim = Object.freeze({ id, token: newToken() });
+    const sentAt = performance.now();
+    let found: unknown;
+    try {
+      found = await this.#run("claim", id, takeClaim(key, claim.token, leaseMs));
+    } catch (error) {
+      if (maybeDone(error)) this.#dropBehind(claim);
+      throw error;
+    }
+    const [value, leftMs] = Array.isArray(found) ? found : [found, undefined];
+    // A command whose answer was lost is sent again, so the claim in the way may be our own.
+    if (value === null || value === claimValue(claim.token)) {
+      this.#ownClaims.granted(claim, leaseMs, sentAt);
+      return { status: "claimed", claim };
+    }
+    if (value === mark) return { status: "processed" };
+    // A claim without a lease would never lapse: we do not write such.
+    if (typeof value === "string" && isClaimValue(value) && Number(leftMs) >= 0) {
+      return { status: "in-flight", retryAfterMs: Math.max(1, Number(leftMs)) };
+    }
+    throw unknownValue(value, "claim", id);
+  }
+
+  async renew(claim: Claim, leaseMs: number): Promise<boolean> {
+    requireClaim(claim);
+    requireLease(leaseMs);
+    const sentAt = performance.now();
+    const renewed = await this.#run("renew", claim.id, renewClaim(this.#key(claim.id), claim.token, leaseMs));
+    if (Number(renewed) !== 1) return false;
+    this.#ownClaims.granted(claim, leaseMs, sentAt);
+    return true;
+  }
+
+  async commit(claim: Claim): Promise<boolean> {
+    requireClaim(claim);
+    const ours = this.#ownClaims.mayFindOwnWork(claim);
+    const before = await this.#settle("commit", claim, write(this.#key(claim.id), this.#settings.ttlMs));
+    return before === claimValue(claim.token) || (before === mark && ours());
+  }
+
+  async release(claim: Claim): Promise<boolean> {
+    requireClaim(claim);
+    const ours = this.#ownClaims.mayFindOwnWork(claim);
+    const dropped = await this.#settle("release", claim, dropClaim(this.#key(claim.id), claim.token));
+    return Number(dropped) === 1 || ours();
+  }
+
+  /** What an operator should know or mend about the server, or each primary of the cluster. Changes nothing. */
+  async check(): Promise<Finding[]> {
+    this.#requireOpen("check", undefined);
+    return this.#track(checkServers(this.#client, this.#settings));
+  }
+
+  /**
+   * Waits for the operations under way, then ends the connection if it is the store's own. Afterwards every operation fails
+   * with `BQ_STORE_CLOSED`. May be called more than once.
+   */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #close(): Promise<void> {
+    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
+    this.#connection?.end();
+  }
+
+  #key(id: string): string {
+    return this.#settings.prefix + storageKey(id);
+  }
+
+  /** The ids without repetition, in groups that one command can name: all on a single server, those of one slot on a cluster. */
+  #groups(ids: readonly string[]): string[][] {
+    for (const id of ids) requireId(id);
+    const distinct = [...new Set(ids)];
+    if (!this.#client.isCluster) return distinct.length > 0 ? [distinct] : [];
+    const keyPrefix = keyPrefixOf(this.#client);
+    const bySlot = new Map<number, string[]>();
+    for (const id of distinct) {
+      const slot = slotOf(keyPrefix + this.#key(id));
+      const group = bySlot.get(slot);
+      if (group) group.push(id);
+      else bySlot.set(slot, [id]);
+    }
+    return [...bySlot.values()];
+  }
+
+  /** Sends a commit or a release, and notes when it may have been done without an answer. */
+  async #settle(operation: "commit" | "release", claim: Claim, request: Request): Promise<unknown> {
+    try {
+      return await this.#run(operation, claim.id, request);
+    } catch (error) {
+      if (maybeDone(error)) this.#ownClaims.unanswered(claim);
+      throw error;
+    }
+  }
+
+  /**
+   * A claim that failed here may still be applied there: by a server that was frozen, or when ioredis empties its queue after
+   * a reconnect. A release behind it, on the same connection, drops it then; otherwise nobody would hold the id for a lease.
+   */
+  #dropBehind(claim: Claim): void {
+    const request = dropClaim(this.#key(claim.id), claim.token);
+    this.#track(send(this.#client, request, { abandoned: false })).catch(() => {});
+  }
+
+  async #run(operation: string, id: string | undefined, request: Request): Promise<unknown> {
+    this.#requireOpen(operation, id);
+    try {
+      return await this.#track(this.#send(operation, id, request));
+    } catch (error) {
+      throw explain(error, operation, id);
+    }
+  }
+
+  #send(operation: string, id: string | undefined, request: Request): Promise<unknown> {
+    const attempt: Attempt = { abandoned: false };
+    if (!this.#connection) return send(this.#client, request, attempt);
+    const unreachable = this.#connection.unreachable();
+    if (unreachable) return Promise.reject(unreachable);
+    const limitMs = this.#connection.commandTimeoutMs;
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        attempt.abandoned = true;
+        reject(new StoreTimeoutError(operation, id, limitMs));
+      }, limitMs);
+      send(this.#client, request, attempt)
+        .then(resolve, reject)
+        .finally(() => clearTimeout(timer));
+    });
+  }
+
+  #track<T>(operation: Promise<T>): Promise<T> {
+    this.#underWay.add(operation);
+    const done = () => this.#underWay.delete(operation);
+    operation.then(done, done);
+    return operation;
+  }
+
+  #requireOpen(operation: string, id: string | undefined): void {
+    if (!this.#closing) return;
+    throw new StoreError(
+      `The store was closed before ${operation}. Close it when no delivery runs any more.`,
+      {
+        operation,
+        id,
+        code: "BQ_STORE_CLOSED",
+      },
+    );
+  }
+}
+
+/** Is this value a mark? A claim or no value is none; anything else is not for us to judge. */
+function isMark(value: unknown, operation: string, id: string): boolean {
+  if (value === mark) return true;
+  if (value === null || (typeof value === "string" && isClaimValue(value))) return false;
+  throw unknownValue(value, operation, id);
+}
+
+/** After this failure, may the server still have done it, or do it yet? */
+function maybeDone(error: unknown): boolean {
+  return error instanceof StoreTimeoutError || (error instanceof StoreError && !isReply(error.cause));
+}
+
+function requireLease(leaseMs: unknown): void {
+  requireInteger("leaseMs", leaseMs, { min: 1, max: maxTimerMs, unit: "milliseconds" });
+}
