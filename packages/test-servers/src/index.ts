@@ -2,6 +2,8 @@ export { type PgBouncerOptions, type PgBouncerServer, startPgBouncer } from "./p
 export { type PostgresOptions, type PostgresServer, startPostgres } from "./postgres.ts";
 export { type Proxy, type ProxyTarget, startProxy } from "./proxy.ts";
 export { type RedisOptions, type RedisServer, startRedis } from "./redis.ts";
+export { type RedisCluster, startRedisCluster } from "./redis-cluster.ts";
+export { type RedisReplicaSet, startRedisReplicaSet } from "./redis-replica.ts";
 export {
   type PostgresForTests,
   postgresForTests,
