@@ -1,0 +1,19 @@
+import postgres from "postgres";
+import type { ConnectSettings } from "./options.ts";
+
+/** The longest pause before a lost server is tried again, in seconds. The driver's own grows to 20. */
+const longestPauseSeconds = 0.5;
+
+/** Opens a client that serves one store: it fails within `connectTimeoutMs` while the server is away, and finds it again soon. */
+export function connect(url: string, settings: ConnectSettings): postgres.Sql {
+  return postgres(url, {
+    max: settings.maxConnections,
+    prepare: settings.prepare,
+    connect_timeout: settings.connectTimeoutMs / 1_000,
+    backoff: (retries) => Math.min(0.02 * 2 ** retries, longestPauseSeconds) * (0.5 + Math.random() / 2),
+    // Arrays never travel, so the round trip that asks the server about array types would be for nothing.
+    fetch_types: false,
+    connection: { application_name: settings.applicationName },
+    onnotice() {},
+  });
+}

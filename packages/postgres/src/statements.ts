@@ -1,0 +1,179 @@
+/** Every statement on the rows of one table. Each answers by its row count, or by one column of text. */
+export interface Statements {
+  /** `$1` id. One row when it is marked. */
+  readonly seen: string;
+  /** `$1` ids as a JSON array. One row: a `1` or a `0` for each, in their order. */
+  readonly seenMany: string;
+  /** `$1` id, `$2` ttl. */
+  readonly remember: string;
+  /** `$1` ids as a JSON array, unique and sorted, `$2` ttl. */
+  readonly rememberMany: string;
+  /** `$1` id. */
+  readonly forget: string;
+  /** `$1` id, `$2` token, `$3` lease. One row: `taken`, `processed` or the milliseconds; no row: ask again. */
+  readonly claim: string;
+  /** `$1` id, `$2` token, `$3` lease. One row when the claim is ours. */
+  readonly renew: string;
+  /** `$1` id, `$2` token, `$3` ttl. One row when the claim was ours. */
+  readonly commit: string;
+  /** `$1` id, `$2` token. One row when the claim was ours. */
+  readonly release: string;
+  /** `$1` id, `$2` ttl. Answers as `claim` does. */
+  readonly mark: string;
+  /** `$1` the most rows to delete. As many rows as were deleted. */
+  readonly purge: string;
+}
+
+// Parameters come as varchar, and are cast at once: an operator between two types that differ is one that somebody's schema
+// on the search_path could define. `$1` is always the id's storage key.
+const id = "$1::pg_catalog.varchar::pg_catalog.text";
+
+// The start of the statement, by the server's clock. now() would be the start of the transaction, which may be minutes ago
+// when the caller opened it; clock_timestamp() may differ from row to row and cannot be compared through an index.
+const now = "pg_catalog.statement_timestamp()";
+
+// A row is a mark by expires_at alone, for the Go store leaves the other two columns as they are.
+const marked = `(held.expires_at IS NULL OR held.expires_at > ${now})`;
+const inFlight = `(held.expires_at = 'epoch' AND held.claimed_until > ${now})`;
+const free = `(held.expires_at <= ${now}
+      AND (held.expires_at <> 'epoch' OR held.claimed_until IS NULL OR held.claimed_until <= ${now}))`;
+const ours = `held.message_id = ${id}
+    AND held.claim_token = $2::pg_catalog.varchar::pg_catalog.text
+    AND ${inFlight}`;
+
+// The ids of a batch, whatever the client makes of arrays.
+const asked = "pg_catalog.json_array_elements_text($1::pg_catalog.varchar::pg_catalog.json)";
+
+const orMark = `ON CONFLICT (message_id) DO UPDATE
+    SET
+      created_at = EXCLUDED.created_at,
+      expires_at = EXCLUDED.expires_at,
+      claim_token = NULL,
+      claimed_until = NULL`;
+
+/** A time so many milliseconds from now; no number (NULL) gives no time (NULL), which is a mark that never expires. */
+function later(parameter: string): string {
+  return `${now} + pg_catalog.make_interval(secs => ${parameter}::pg_catalog.varchar::pg_catalog.float8 / 1000)`;
+}
+
+/**
+ * Takes an id unless it is marked or in flight. One row tells what was found: `taken`, `processed`, or for how many
+ * milliseconds more it is in flight. No row means that another took it, or gave it up, while this statement waited for it,
+ * unseen by its snapshot: ask again. Looking first spares the row a lock, and the log a write, when there is nothing to take.
+ */
+function take(table: string, values: { expiresAt: string; token: string; claimedUntil: string }): string {
+  return `
+    WITH standing AS (
+      SELECT
+        CASE
+          WHEN ${marked} THEN 'processed'
+          ELSE pg_catalog.ceil(EXTRACT(epoch FROM held.claimed_until - ${now}) * 1000)::pg_catalog.int8::pg_catalog.text
+        END AS answer
+      FROM ${table} AS held
+      WHERE held.message_id = ${id}
+        AND (${marked} OR ${inFlight})
+    ), taken AS (
+      INSERT INTO ${table} AS held (message_id, created_at, expires_at, claim_token, claimed_until)
+      SELECT ${id}, ${now}, ${values.expiresAt}, ${values.token}, ${values.claimedUntil}
+      WHERE NOT EXISTS (SELECT FROM standing)
+      ON CONFLICT (message_id) DO UPDATE
+      SET
+        created_at = EXCLUDED.created_at,
+        expires_at = EXCLUDED.expires_at,
+        claim_token = EXCLUDED.claim_token,
+        claimed_until = EXCLUDED.claimed_until
+      WHERE ${free}
+      RETURNING 'taken' AS answer
+    )
+    SELECT answer FROM standing
+    UNION ALL
+    SELECT answer FROM taken`;
+}
+
+export function writeStatements(table: string): Statements {
+  return Object.freeze({
+    seen: `
+    SELECT 1
+    FROM ${table} AS held
+    WHERE held.message_id = ${id}
+      AND ${marked}`,
+
+    seenMany: `
+    SELECT pg_catalog.string_agg(CASE WHEN held.message_id IS NULL THEN '0' ELSE '1' END, '' ORDER BY asked.position)
+    FROM ${asked} WITH ORDINALITY AS asked (id, position)
+    LEFT JOIN ${table} AS held
+      ON held.message_id = asked.id
+      AND ${marked}`,
+
+    remember: `
+    INSERT INTO ${table} AS held (message_id, created_at, expires_at, claim_token, claimed_until)
+    VALUES (${id}, ${now}, ${later("$2")}, NULL, NULL)
+    ${orMark}`,
+
+    // In the order of the list: two statements that lock the same rows in different orders would end in a deadlock.
+    rememberMany: `
+    INSERT INTO ${table} AS held (message_id, created_at, expires_at, claim_token, claimed_until)
+    SELECT asked.id, ${now}, ${later("$2")}, NULL, NULL
+    FROM ${asked} WITH ORDINALITY AS asked (id, position)
+    ORDER BY asked.position
+    ${orMark}`,
+
+    forget: `
+    DELETE FROM ${table} AS held
+    WHERE held.message_id = ${id}`,
+
+    claim: take(table, {
+      expiresAt: "'epoch'::pg_catalog.timestamptz",
+      token: "$2::pg_catalog.varchar::pg_catalog.text",
+      claimedUntil: later("$3"),
+    }),
+
+    renew: `
+    UPDATE ${table} AS held
+    SET claimed_until = ${later("$3")}
+    WHERE ${ours}`,
+
+    commit: `
+    WITH kept AS (
+      UPDATE ${table} AS held
+      SET
+        created_at = ${now},
+        expires_at = ${later("$3")},
+        claim_token = NULL,
+        claimed_until = NULL
+      WHERE ${ours}
+      RETURNING 1 AS row
+    ), lost AS (
+      INSERT INTO ${table} AS held (message_id, created_at, expires_at, claim_token, claimed_until)
+      SELECT ${id}, ${now}, ${later("$3")}, NULL, NULL
+      WHERE NOT EXISTS (SELECT FROM kept)
+      ${orMark}
+    )
+    SELECT kept.row
+    FROM kept`,
+
+    release: `
+    DELETE FROM ${table} AS held
+    WHERE ${ours}`,
+
+    mark: take(table, {
+      expiresAt: later("$2"),
+      token: "NULL",
+      claimedUntil: "NULL",
+    }),
+
+    // A row that somebody works with is passed over, so that a purge waits for nobody.
+    purge: `
+    WITH expired AS (
+      SELECT held.message_id
+      FROM ${table} AS held
+      WHERE ${free}
+      ORDER BY held.expires_at
+      LIMIT $1::pg_catalog.varchar::pg_catalog.int8
+      FOR UPDATE SKIP LOCKED
+    )
+    DELETE FROM ${table} AS held
+    USING expired
+    WHERE held.message_id = expired.message_id`,
+  });
+}

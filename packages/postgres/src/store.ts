@@ -1,0 +1,200 @@
+import type {
+  Awaitable,
+  BatchStore,
+  Claim,
+  ClaimingStore,
+  ClaimResult,
+  Finding,
+  TransactionalStore,
+  TransactResult,
+} from "@bq/idempotency-core";
+import type postgres from "postgres";
+import { check } from "./check.ts";
+import { Claims } from "./claims.ts";
+import { connect } from "./connect.ts";
+import { Marks } from "./marks.ts";
+import { OpenCalls } from "./open-calls.ts";
+import {
+  type PostgresConnectOptions,
+  type PostgresStoreOptions,
+  readConnectOptions,
+  readStoreOptions,
+  type Settings,
+} from "./options.ts";
+import { type PurgeEveryOptions, type PurgeOptions, PurgeSchedule, purge, readBatchSize } from "./purge.ts";
+import { ddl, migrate } from "./schema.ts";
+import { Table } from "./table.ts";
+import { transact } from "./transaction.ts";
+
+/** How long `close` waits for the calls that are under way, in milliseconds. */
+const closeLimitMs = 5_000;
+
+/**
+ * Marks and claims in a table of Postgres 13 or newer, through postgres.js. Expiry is judged by the server's clock.
+ *
+ * Every method rejects with `TypeError` for an unusable id and with `StoreError` when the server cannot do it.
+ *
+ * @example
+ * const store = PostgresStore.connect(process.env.DATABASE_URL, { ttlMs: 7 * 24 * 3_600_000 });
+ * await store.migrate();
+ * const onOrder = wrapTransactional(store, async (message, tx) => {
+ *   await tx`INSERT INTO orders ${tx(message.data)}`;
+ * });
+ */
+export class PostgresStore implements BatchStore, ClaimingStore, TransactionalStore<postgres.TransactionSql> {
+  readonly #sql: postgres.Sql;
+  readonly #settings: Settings;
+  readonly #table: Table;
+  readonly #marks: Marks;
+  readonly #claims: Claims;
+  readonly #calls: OpenCalls = new OpenCalls();
+  readonly #schedules = new Set<PurgeSchedule>();
+  #endClient: () => Promise<void> = async () => {};
+  #closing: Promise<void> | undefined;
+
+  /**
+   * Works through a client of yours, whatever its options are. `close` leaves it open.
+   *
+   * @throws {TypeError | RangeError} for an option that is unknown or out of range
+   */
+  constructor(sql: postgres.Sql, options?: PostgresStoreOptions) {
+    this.#settings = readStoreOptions(options);
+    this.#sql = requireClient(sql);
+    this.#table = Table.of(sql, this.#settings);
+    this.#marks = new Marks(this.#table);
+    this.#claims = new Claims(this.#table);
+  }
+
+  /**
+   * Works through a client of its own, which `close` ends. Connections are opened when they are first needed; while the
+   * server is away, operations fail within `connectTimeoutMs`.
+   *
+   * @param url `postgres://user:password@host:port/database`
+   * @throws {TypeError | RangeError} for an option that is unknown or out of range
+   */
+  static connect(url: string, options: PostgresConnectOptions = {}): PostgresStore {
+    const { client, store } = readConnectOptions(options);
+    const sql = connect(url, client);
+    const connected = new PostgresStore(sql, store);
+    connected.#endClient = () => sql.end({ timeout: 1 });
+    return connected;
+  }
+
+  /** Is there a live mark? A claim is not a mark. */
+  seen(id: string): Promise<boolean> {
+    return this.#calls.run("seen", id, () => this.#marks.seen(id));
+  }
+
+  /** One answer per id, in the order of the ids, from one statement. */
+  seenMany(ids: readonly string[]): Promise<boolean[]> {
+    return this.#calls.run("seenMany", undefined, () => this.#marks.seenMany(ids));
+  }
+
+  /** Writes the mark, from any state, and starts its TTL anew. */
+  remember(id: string): Promise<void> {
+    return this.#calls.run("remember", id, () => this.#marks.remember(id));
+  }
+
+  /** Writes all marks, or none of them, in one statement. */
+  rememberMany(ids: readonly string[]): Promise<void> {
+    return this.#calls.run("rememberMany", undefined, () => this.#marks.rememberMany(ids));
+  }
+
+  /** Drops the mark and any claim, so that the next delivery runs. */
+  forget(id: string): Promise<void> {
+    return this.#calls.run("forget", id, () => this.#marks.forget(id));
+  }
+
+  /** Takes the id for `leaseMs` milliseconds if it is free. */
+  claim(id: string, leaseMs: number): Promise<ClaimResult> {
+    return this.#calls.run("claim", id, () => this.#claims.claim(id, leaseMs));
+  }
+
+  /** Starts the lease anew; `false` when the claim is no longer ours. */
+  renew(claim: Claim, leaseMs: number): Promise<boolean> {
+    return this.#calls.run("renew", claim?.id, () => this.#claims.renew(claim, leaseMs));
+  }
+
+  /** Writes the mark in any case, for the effect did happen; `false` when the claim was no longer ours. */
+  commit(claim: Claim): Promise<boolean> {
+    return this.#calls.run("commit", claim?.id, () => this.#claims.commit(claim));
+  }
+
+  /** Drops our own, uncommitted claim; otherwise changes nothing and answers `false`. */
+  release(claim: Claim): Promise<boolean> {
+    return this.#calls.run("release", claim?.id, () => this.#claims.release(claim));
+  }
+
+  transact<R>(
+    id: string | undefined,
+    work: (tx: postgres.TransactionSql) => Awaitable<R>,
+  ): Promise<TransactResult<R>> {
+    return this.#calls.run("transact", id, () => transact(this.#sql, this.#table, id, work));
+  }
+
+  within(tx: postgres.TransactionSql): Marks {
+    return new Marks(this.#table.within(tx));
+  }
+
+  /** The SQL that makes the table, for a migration tool of your own. */
+  ddl(): string {
+    return ddl(this.#settings.table);
+  }
+
+  migrate(): Promise<void> {
+    return this.#calls.run("migrate", undefined, () => migrate(this.#sql, this.#settings));
+  }
+
+  check(): Promise<Finding[]> {
+    return this.#calls.run("check", undefined, () => check(this.#sql, this.#settings.table));
+  }
+
+  purge(options?: PurgeOptions): Promise<number> {
+    return this.#calls.run("purge", undefined, async () => {
+      const batchSize = readBatchSize(options);
+      const deleteBatch = async (size: number): Promise<number> => {
+        const { count } = await this.#table.ask({
+          operation: "purge",
+          statement: "purge",
+          parameters: [String(size)],
+        });
+        return count;
+      };
+      return purge(deleteBatch, batchSize, () => this.#calls.closed);
+    });
+  }
+
+  purgeEvery(intervalMs: number, options?: PurgeEveryOptions): () => void {
+    const schedule = new PurgeSchedule(intervalMs, options, (batch) => this.purge(batch));
+    this.#schedules.add(schedule);
+    return () => {
+      schedule.stop();
+      this.#schedules.delete(schedule);
+    };
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #close(): Promise<void> {
+    for (const schedule of this.#schedules) schedule.stop();
+    this.#schedules.clear();
+    await this.#calls.close(closeLimitMs);
+    await this.#endClient();
+  }
+}
+
+function requireClient(sql: unknown): postgres.Sql {
+  const client = sql as Partial<postgres.Sql> | null | undefined;
+  if (typeof client?.unsafe === "function" && typeof client.begin === "function")
+    return client as postgres.Sql;
+  throw new TypeError(
+    "PostgresStore: the client must be what postgres() of postgres.js returned. Inside a transaction use store.within(tx).",
+  );
+}
