@@ -46,6 +46,8 @@ export function readArguments(args: readonly string[]): DemoArguments {
     return { file, gap: values.gap, help: values.help };
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    throw new UsageError((error as Error).message, { cause: error });
+    // The first sentence says what is wrong; the rest explains a syntax that nobody needs here.
+    const [reason = ""] = (error as Error).message.split(/(?<=['’])\. /);
+    throw new UsageError(reason, { cause: error });
   }
 }

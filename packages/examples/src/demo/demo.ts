@@ -47,11 +47,8 @@ async function demonstrate(log: LogSource, folder: string, gap: boolean): Promis
   progress.clear();
   const effects = await readLedger(join(folder, "ledger.jsonl"));
   const verdict = judge(run, effects);
-  const messages = run.record.done.size;
-  process.stdout.write(`${log.name}: ${deliveries} deliveries, ${messages} ids\n\n`);
-  if (deliveries > 0) {
-    process.stdout.write(writeReport({ run, effects, verdict, durationMs: performance.now() - startedAt }));
-  }
+  const durationMs = performance.now() - startedAt;
+  process.stdout.write(writeReport({ logName: log.name, deliveries, run, effects, verdict, durationMs }));
   malformed.summarise();
   if (verdict.faults.length > 0) return 3;
   return malformed.count > 0 ? 1 : 0;

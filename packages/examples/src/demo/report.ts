@@ -4,6 +4,9 @@ import { addTallies, type Tally } from "./tally.ts";
 import { showId, type Verdict } from "./verdict.ts";
 
 export interface Findings {
+  readonly logName: string;
+  /** Lines of the log that are deliveries. */
+  readonly deliveries: number;
   readonly run: Run;
   readonly effects: Effects;
   readonly verdict: Verdict;
@@ -11,14 +14,18 @@ export interface Findings {
 }
 
 /** Writes what happened, for a person, on one screen. */
-export function writeReport({ run, effects, verdict, durationMs }: Findings): string {
-  const { before, after, again } = run.record;
+export function writeReport(findings: Findings): string {
+  const { logName, deliveries, run, effects, verdict, durationMs } = findings;
+  const { before, after, again, done } = run.record;
+  if (deliveries === 0) return `${logName} holds no deliveries.\n`;
   return [
+    `${logName}: ${amount(deliveries, "delivery", "deliveries")}, ${amount(done.size, "id", "ids")}`,
+    "",
     table(before, after),
     "",
     `The worker was killed (SIGKILL) with ${amount(before.unanswered, "delivery", "deliveries")} in its hands. Restarted, it got`,
-    `  ${columns(again.unacknowledged.deliveries)} not acknowledged   ${outcomes(again.unacknowledged)}`,
-    `  ${columns(again.acknowledged.deliveries)} acknowledged once  ${outcomes(again.acknowledged)}`,
+    ...broughtAgain("not acknowledged", again.unacknowledged),
+    ...broughtAgain("acknowledged before", again.acknowledged),
     `Marks in the store: ${number(run.marksAtKill)} at the kill, ${number(run.marksAtEnd)} at the end.`,
     "",
     "Effects per message, counted in the ledger that the handler writes:",
@@ -56,11 +63,12 @@ function table(before: Tally, after: Tally): string {
   return [head, ...body].join("\n");
 }
 
-function outcomes(tally: Tally): string {
-  const parts = (["skipped", "ran", "unidentified", "failed"] as const)
+function broughtAgain(kind: string, tally: Tally): string[] {
+  if (tally.deliveries === 0) return [];
+  const outcomes = (["skipped", "ran", "unidentified", "failed"] as const)
     .filter((outcome) => tally[outcome] > 0)
     .map((outcome) => `${number(tally[outcome])} ${outcome}`);
-  return parts.length > 0 ? `→ ${parts.join(", ")}` : "";
+  return [`  ${number(tally.deliveries).padStart(5)} ${kind.padEnd(19)}  → ${outcomes.join(", ")}`];
 }
 
 function bar(count: number, messages: number): string {
@@ -83,10 +91,6 @@ function conclusion({ caughtInGap, faults }: Verdict): string[] {
 
 function amount(count: number, one: string, many: string): string {
   return `${number(count)} ${count === 1 ? one : many}`;
-}
-
-function columns(figure: number): string {
-  return number(figure).padStart(5);
 }
 
 /** Thousands apart, in the same way whatever the machine's language. */
