@@ -4,7 +4,9 @@ import { batchCases } from "./cases/batch.ts";
 import { claimCases } from "./cases/claims.ts";
 import type { CaseDefinition, Group, Need } from "./cases/definition.ts";
 import { idCases } from "./cases/ids.ts";
+import { raceCases } from "./cases/races.ts";
 import { seenSetCases } from "./cases/seen-set.ts";
+import { transactionCases } from "./cases/transactions.ts";
 import { ttlCases } from "./cases/ttl.ts";
 import { beforeDeadline } from "./deadline.ts";
 import { requireSubject, type Subject } from "./subject.ts";
@@ -30,6 +32,8 @@ const definitions: readonly CaseDefinition[] = [
   ...ttlCases,
   ...batchCases,
   ...claimCases,
+  ...raceCases,
+  ...transactionCases,
 ];
 
 /** Every case of the contract, in the order in which they run. */

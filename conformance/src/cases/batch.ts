@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Awaitable } from "@bq/idempotency-core";
+import { type Awaitable, wrapBatch } from "@bq/idempotency-core";
 import { type CaseDefinition, longLeaseMs } from "./definition.ts";
 import { expectProcessed, expectSeen, take } from "./expect.ts";
 
@@ -163,6 +163,41 @@ export const batchCases: readonly CaseDefinition[] = [
       await expectSeenMany(other, ["absent", "held"], [true, true], "after both were remembered");
       await expectProcessed(otherClaims, "held", longLeaseMs, "after it was remembered in a batch");
       assert.equal(await ownClaims.renew(claim, longLeaseMs), false, "renew after the id was marked");
+    },
+  },
+  {
+    id: "batch/wrap",
+    title:
+      "under wrapBatch, 100 messages with duplicates and failures end as if they had come one after another",
+    needs: ["batch"],
+    async body(bench) {
+      const [own, other] = [await bench.openBatch(), await bench.openBatch()];
+      const earlier = Array.from({ length: 30 }, (_, index) => `m-${index}`);
+      await other.rememberMany(earlier);
+      // 30 were processed before, 60 are new, and 10 of the new ones come twice; 5 of those that come once fail.
+      const ids = Array.from({ length: 90 }, (_, index) => `m-${index}`);
+      const messages = [...ids, ...ids.slice(40, 50)].map((id) => ({ meta: { id } }));
+      const failing = new Set(["m-60", "m-61", "m-70", "m-80", "m-89"]);
+      const deliver = wrapBatch(own, ({ meta }: { meta: { id: string } }) => {
+        if (failing.has(meta.id)) throw new Error(meta.id);
+        return meta.id;
+      });
+      const results = await deliver(messages);
+      const expected = messages.map(({ meta }, index) => {
+        if (failing.has(meta.id)) return "failed";
+        return index < 30 || index >= 90 ? "skipped" : "ran";
+      });
+      assert.deepEqual(
+        results.map(({ outcome }) => outcome),
+        expected,
+        "outcomes, in the order of the messages",
+      );
+      await expectSeenMany(
+        other,
+        ids,
+        ids.map((id) => !failing.has(id)),
+        "of all ids after the batch",
+      );
     },
   },
 ];
