@@ -36,7 +36,8 @@ export async function deliverLog(log: AsyncIterable<LoggedDelivery>, options: Br
   const killAndRestart = async () => {
     await worker.kill();
     const held = worker.unsettled;
-    const acknowledged = record.killed(held);
+    const acknowledged = record.recent;
+    record.killed(held);
     marksAtKill = countMarks(marks);
     worker = await WorkerProcess.start(folder, record);
     for (const { delivery } of held) await worker.deliver(delivery, "unacknowledged");
@@ -47,8 +48,8 @@ export async function deliverLog(log: AsyncIterable<LoggedDelivery>, options: Br
     const mayDie = marksAtKill === undefined && delivery.endByte >= killAtByte;
     await worker.deliver(delivery, "log", mayDie && gap);
     if (mayDie && !gap) {
-      // Its next acknowledgement is on the way while it works on: nobody knows at which step the kill meets it.
-      await worker.settleOne();
+      // The worker is busy, and nobody knows at which step the kill meets it. In a short log it first gets to finish something.
+      if (record.recent.length === 0) await worker.settleOne();
       await killAndRestart();
     } else if (mayDie && worker.ended) {
       await killAndRestart();

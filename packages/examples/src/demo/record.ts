@@ -25,7 +25,6 @@ export class DeliveryRecord {
   readonly problems: string[] = [];
   /** The ids of the deliveries that the killed worker held. */
   heldAtKill: ReadonlySet<string> = new Set();
-  /** The latest acknowledged deliveries, oldest first. */
   readonly #recent: LoggedDelivery[] = [];
   #recentCharacters = 0;
   #phase: Tally = this.before;
@@ -44,12 +43,17 @@ export class DeliveryRecord {
     this.#keep(delivery);
   }
 
-  /** The worker was killed while it held these; answers the acknowledged deliveries to bring again with them. */
-  killed(held: readonly Sent[]): LoggedDelivery[] {
+  /** The latest deliveries that were acknowledged before the kill, oldest first. */
+  get recent(): LoggedDelivery[] {
+    return [...this.#recent];
+  }
+
+  /** The worker was killed while it held these. */
+  killed(held: readonly Sent[]): void {
     this.before.unanswered = held.length;
     this.heldAtKill = new Set(held.map(({ delivery }) => idOf(delivery)).filter(isIdentity));
     this.#phase = this.after;
-    return this.#recent.splice(0);
+    this.#recent.length = 0;
   }
 
   #talliesOf(origin: Origin): Tally[] {

@@ -39,6 +39,7 @@ export class WorkerProcess {
   readonly #changes = new EventEmitter();
   #nextTag = 1;
   #ended = false;
+  #killed = false;
 
   private constructor(child: ChildProcess, listener: DeliveryListener) {
     this.#child = child;
@@ -103,8 +104,12 @@ export class WorkerProcess {
     await this.#until(() => this.#unsettled.size === 0);
   }
 
-  /** Ends the process without a warning, whatever it is doing, and waits until it is gone. */
+  /**
+   * Ends the process without a warning, whatever it is doing, and waits until it is gone. Acknowledgements that are still on
+   * their way are lost, as they are when a consumer's connection breaks.
+   */
   async kill(): Promise<void> {
+    this.#killed = true;
     this.#child.kill("SIGKILL");
     await this.#until(() => this.#ended);
   }
@@ -124,7 +129,7 @@ export class WorkerProcess {
   }
 
   #receive(message: FromWorker): void {
-    if (message.type !== "settled") return;
+    if (message.type !== "settled" || this.#killed) return;
     const sent = this.#unsettled.get(message.tag);
     if (sent === undefined) return;
     this.#unsettled.delete(message.tag);

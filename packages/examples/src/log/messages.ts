@@ -48,7 +48,7 @@ const texts: readonly [string, ...string[]] = [
 ];
 
 /** What stands where the id should be, when a producer is broken. */
-const unusableIds: readonly [unknown, ...unknown[]] = [undefined, "", null, 1042];
+const unusableIds: readonly unknown[] = [undefined, "", null, 1042];
 
 /** Makes the messages, in the order of their production. */
 export function produceMessages(count: number, random: SeededRandom): ProducedMessage[] {
@@ -57,7 +57,7 @@ export function produceMessages(count: number, random: SeededRandom): ProducedMe
     // A message often belongs to the chain of the one before it: then both have one trace id, and are still two messages.
     if (!random.chance(40)) traceId = random.uuid();
     const { job, queue } = random.pick(topics);
-    const id = random.chance(2) ? random.pick(unusableIds) : random.uuid();
+    const id = random.chance(2) ? unusableIds[index % unusableIds.length] : random.uuid();
     return {
       job,
       trace_id: traceId,
