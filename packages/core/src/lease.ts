@@ -101,7 +101,8 @@ export class Lease {
     if (this.#state !== "held") return;
     this.#lastFailure = error;
     const leftMs = this.#heldUntil - performance.now();
-    if (leftMs > 0) this.#wake(Math.min(this.#terms.leaseMs * retryShare, longestRetryMs, leftMs), () => this.#renew());
+    if (leftMs > 0)
+      this.#wake(Math.min(this.#terms.leaseMs * retryShare, longestRetryMs, leftMs), () => this.#renew());
     else this.#lose();
   }
 

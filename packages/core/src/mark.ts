@@ -17,35 +17,43 @@ export interface MarkRequest<T> {
 
 /**
  * Writes the mark of an effect that happened, trying again while the store fails. When it fails for good, the event says
- * so and the option `onMarkFailure` decides: `undefined` is answered, or the store's error thrown.
+ * so and the option `onMarkFailure` decides: `undefined` is answered, or the store's error thrown. A store that answers at
+ * once costs no promise.
  */
-export async function writeMark<T>(
+export function writeMark<T>(settings: Settings<never>, request: MarkRequest<T>): Awaitable<T | undefined> {
+  const startedAt = settings.events.now();
+  try {
+    const answer = attempt(settings, request);
+    if (!isThenable(answer)) return answer;
+    return answer.then(undefined, (error: StoreError) => tryAgain(settings, request, startedAt, error));
+  } catch (error) {
+    return tryAgain(settings, request, startedAt, error as StoreError);
+  }
+}
+
+function attempt<T>(settings: Settings<never>, { operation, ids, write }: MarkRequest<T>): Awaitable<T> {
+  const id = ids.length === 1 ? ids[0] : undefined;
+  return withDeadline({ operation, id, limitMs: settings.storeTimeoutMs, call: write });
+}
+
+async function tryAgain<T>(
   settings: Settings<never>,
   request: MarkRequest<T>,
+  startedAt: number,
+  firstError: StoreError,
 ): Promise<T | undefined> {
-  const { events, markAttempts, onMarkFailure, storeTimeoutMs } = settings;
-  const startedAt = events.now();
-  const id = request.ids.length === 1 ? request.ids[0] : undefined;
-  for (let attempt = 1; ; attempt++) {
+  const { events, markAttempts, onMarkFailure } = settings;
+  let error = firstError;
+  for (let failures = 1; failures < markAttempts; failures++) {
+    await pause(Math.min(firstPauseMs * 4 ** (failures - 1), longestPauseMs));
     try {
-      const answer = withDeadline({
-        operation: request.operation,
-        id,
-        limitMs: storeTimeoutMs,
-        call: request.write,
-      });
-      return isThenable(answer) ? await answer : answer;
-    } catch (error) {
-      if (attempt < markAttempts) {
-        await pause(Math.min(firstPauseMs * 4 ** (attempt - 1), longestPauseMs));
-        continue;
-      }
-      const durationMs = events.now() - startedAt;
-      for (const unmarked of request.ids) {
-        events.tell({ type: "mark-failed", id: unmarked, durationMs, error: error as StoreError });
-      }
-      if (onMarkFailure === "throw") throw error;
-      return undefined;
+      return await attempt(settings, request);
+    } catch (cause) {
+      error = cause as StoreError;
     }
   }
+  const durationMs = events.now() - startedAt;
+  for (const id of request.ids) events.tell({ type: "mark-failed", id, durationMs, error });
+  if (onMarkFailure === "throw") throw error;
+  return undefined;
 }

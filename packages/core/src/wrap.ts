@@ -53,30 +53,33 @@ export function wrap<M, Rest extends unknown[], R>(
   return async (message, ...rest) => {
     const identity = identify(message, settings.key);
     const { id } = identity;
-    if (id !== undefined && (await wasProcessed(store, id, settings))) return undefined;
+    if (id !== undefined) {
+      const processed = wasProcessed(store, id, settings);
+      if (isThenable(processed) ? await processed : processed) return undefined;
+    }
     const value = await runHandler(settings.events, identity, () => handler(message, ...rest));
     if (id !== undefined) {
-      await writeMark(settings, { operation: "remember", ids: [id], write: () => store.remember(id) });
+      const marked = writeMark(settings, {
+        operation: "remember",
+        ids: [id],
+        write: () => store.remember(id),
+      });
+      if (isThenable(marked)) await marked;
     }
     return value;
   };
 }
 
 /** Asks for the mark, under the option `onStoreFailure`: `false` may also mean that nobody knows and the handler is to run. */
-async function wasProcessed(store: Store, id: string, settings: Settings<never>): Promise<boolean> {
+function wasProcessed(store: Store, id: string, settings: Settings<never>): Awaitable<boolean> {
   const { events, onStoreFailure, storeTimeoutMs } = settings;
   const startedAt = events.now();
-  try {
-    const answer = withDeadline({
-      operation: "seen",
-      id,
-      limitMs: storeTimeoutMs,
-      call: () => store.seen(id),
-    });
-    const seen = requireBoolean(isThenable(answer) ? await answer : answer, id);
+  const answered = (answer: boolean) => {
+    const seen = requireBoolean(answer, id);
     if (seen) events.tell({ type: "skipped", id, durationMs: events.now() - startedAt });
     return seen;
-  } catch (cause) {
+  };
+  const failed = (cause: unknown) => {
     const error = cause as StoreError;
     events.tell({
       type: "store-failed",
@@ -87,6 +90,17 @@ async function wasProcessed(store: Store, id: string, settings: Settings<never>)
     });
     if (onStoreFailure === "throw") throw error;
     return false;
+  };
+  try {
+    const answer = withDeadline({
+      operation: "seen",
+      id,
+      limitMs: storeTimeoutMs,
+      call: () => store.seen(id),
+    });
+    return isThenable(answer) ? answer.then(answered).then(undefined, failed) : answered(answer);
+  } catch (error) {
+    return failed(error);
   }
 }
 
