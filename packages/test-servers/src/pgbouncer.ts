@@ -53,7 +53,8 @@ export async function startPgBouncer(
         folder,
         user,
         readyPattern: "process up",
-        endSignal: "SIGINT",
+        // It keeps nothing on disk, and its orderly end waits for clients.
+        endSignal: "SIGKILL",
       }),
     );
     const url = new URL(postgresUrl);

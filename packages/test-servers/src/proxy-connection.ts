@@ -6,6 +6,7 @@ import type { ProxyTarget } from "./proxy.ts";
 export interface ProxyFaults {
   delayMs: number;
   blackHole: boolean;
+  swallowedBytes: number;
   /** Gets the connection on which the server answers next, before the answer is passed on. */
   onReply: ((connection: ProxyConnection) => void) | undefined;
 }
@@ -26,18 +27,19 @@ export class ProxyConnection {
     this.#server = faults.blackHole ? undefined : connect({ ...target, allowHalfOpen: true, noDelay: true });
     const server = this.#server;
     this.#listen(client, onClosed, {
-      data: (bytes) => this.#pass(() => forward(bytes, client, server)),
-      end: () => this.#pass(() => server?.end()),
+      data: (bytes) => this.#pass(bytes.length, () => forward(bytes, client, server)),
+      end: () => this.#pass(0, () => server?.end()),
     });
     if (server === undefined) return;
     this.#listen(server, onClosed, {
-      data: (bytes) => this.#passReply(() => forward(bytes, server, client)),
-      end: () => this.#passReply(() => client.end()),
+      data: (bytes) => this.#passReply(bytes.length, () => forward(bytes, server, client)),
+      end: () => this.#passReply(0, () => client.end()),
     });
   }
 
+  /** The client has not closed its side. */
   get hasClient(): boolean {
-    return !this.#client.destroyed;
+    return !this.#client.destroyed && !this.#client.readableEnded;
   }
 
   /** Something was swallowed, so the two sides can no longer understand each other. */
@@ -55,21 +57,23 @@ export class ProxyConnection {
   #listen(side: Socket, onClosed: () => void, on: { data(bytes: Buffer): void; end(): void }): void {
     side.on("data", on.data);
     side.on("end", on.end);
-    side.on("error", () => this.#pass(() => this.reset()));
+    side.on("error", () => this.#pass(0, () => this.reset()));
     side.on("close", () => {
       if (this.#client.destroyed && this.#server?.destroyed !== false) onClosed();
     });
   }
 
-  #passReply(deliver: () => void): void {
-    if (!this.#faults.blackHole && this.#faults.onReply !== undefined) this.#faults.onReply(this);
-    else this.#pass(() => this.#replies.put(this.#faults.delayMs, deliver));
+  #passReply(byteCount: number, deliver: () => void): void {
+    if (!this.#faults.blackHole && byteCount > 0 && this.#faults.onReply !== undefined)
+      this.#faults.onReply(this);
+    else this.#pass(byteCount, () => this.#replies.put(this.#faults.delayMs, deliver));
   }
 
   /** Inside a black hole not even the end of a connection is heard of on the other side. */
-  #pass(deliver: () => void): void {
+  #pass(byteCount: number, deliver: () => void): void {
     if (this.#faults.blackHole) this.#lostBytes = true;
-    if (!this.#lostBytes) deliver();
+    if (this.#lostBytes) this.#faults.swallowedBytes += byteCount;
+    else deliver();
   }
 }
 

@@ -13,6 +13,8 @@ export interface Proxy extends AsyncDisposable {
   readonly port: number;
   /** How many connections of clients are open. */
   readonly connections: number;
+  /** How many bytes black holes have swallowed so far: tells a test that something was sent. */
+  readonly swallowedBytes: number;
   /** Resets all connections and refuses new ones until `heal()`. */
   cut(): Promise<void>;
   /** Resets the connections that are open now; new ones work. */
@@ -44,7 +46,7 @@ class FaultyProxy implements Proxy {
   readonly port: number;
   readonly #target: ProxyTarget;
   readonly #open: Set<ProxyConnection> = new Set();
-  readonly #faults: ProxyFaults = { delayMs: 0, blackHole: false, onReply: undefined };
+  readonly #faults: ProxyFaults = { delayMs: 0, blackHole: false, swallowedBytes: 0, onReply: undefined };
   #server: Server | undefined;
 
   constructor(target: ProxyTarget, port: number) {
@@ -54,6 +56,10 @@ class FaultyProxy implements Proxy {
 
   get connections(): number {
     return [...this.#open].filter((connection) => connection.hasClient).length;
+  }
+
+  get swallowedBytes(): number {
+    return this.#faults.swallowedBytes;
   }
 
   async cut(): Promise<void> {

@@ -10,6 +10,7 @@ const MASTERS = 3;
 export interface RedisCluster extends AsyncDisposable {
   /** Where the masters listen, in the form that ioredis's `Cluster` takes. */
   readonly nodes: { host: string; port: number }[];
+  /** `restart()` resolves when the cluster takes commands for every slot again. */
   readonly masters: RedisServer[];
   stop(): Promise<void>;
 }
@@ -28,7 +29,8 @@ export async function startRedisCluster(): Promise<RedisCluster> {
     throw error;
   }
   const nodes = masters.map(({ host, port }) => ({ host, port }));
-  return { nodes, masters, stop, [Symbol.asyncDispose]: stop };
+  const rejoining = masters.map((master) => ({ ...master, restart: () => rejoin(master, masters) }));
+  return { nodes, masters: rejoining, stop, [Symbol.asyncDispose]: stop };
 }
 
 async function startMaster(): Promise<RedisServer> {
@@ -56,6 +58,15 @@ async function join(masters: readonly RedisServer[]): Promise<void> {
     for (const other of others)
       await command("CLUSTER", "MEET", other.host, other.port, busPorts.get(other) ?? "");
   });
+  await complete(masters);
+}
+
+async function rejoin(master: RedisServer, masters: readonly RedisServer[]): Promise<void> {
+  await master.restart();
+  await complete(masters);
+}
+
+async function complete(masters: readonly RedisServer[]): Promise<void> {
   for (const master of masters) {
     await until(`${master.url} knows the whole cluster`, () => knowsAll(master, masters.length));
   }
@@ -65,6 +76,9 @@ function knowsAll(master: RedisServer, count: number): Promise<boolean> {
   return withRedis(master, async (command) => {
     const info = fields(await command("CLUSTER", "INFO"));
     const size = String(count);
-    return info.cluster_state === "ok" && info.cluster_known_nodes === size && info.cluster_size === size;
+    if (info.cluster_state !== "ok" || info.cluster_known_nodes !== size || info.cluster_size !== size)
+      return false;
+    // A node that just missed a master counts its slots as failing before it says so of the cluster.
+    return info.cluster_slots_ok === String(SLOTS);
   });
 }

@@ -10,7 +10,10 @@ const SENTINELS = 3;
 
 /** A primary with one replica, watched by three sentinels. */
 export interface RedisReplicaSet extends AsyncDisposable {
-  /** The primary at the start; after `failover()` it is stopped, and `restart()` brings it back as a replica. */
+  /**
+   * The primary at the start. `failover()` kills it; after `restart()` it takes writes as a primary until the sentinels
+   * have made a replica of it, which is about twenty seconds later.
+   */
   readonly primary: RedisServer;
   /** The replica at the start; the primary after `failover()`. */
   readonly replica: RedisServer;
