@@ -32,7 +32,8 @@ export class Connection {
   readonly #timeout: OwnersTimeout | undefined;
   readonly #waiting = new Set<Promise<unknown>>();
   #statements: Statements | undefined;
-  #closed: Promise<void> | undefined;
+  #closing = false;
+  #ended: Promise<void> | undefined;
 
   constructor(database: Sqlite.Database, settings: Settings, owned: boolean) {
     this.database = database;
@@ -51,7 +52,7 @@ export class Connection {
   }
 
   get closing(): boolean {
-    return this.#closed !== undefined;
+    return this.#closing;
   }
 
   /** Does it with the driver's short wait, and again after a pause while the database is locked. */
@@ -61,7 +62,7 @@ export class Connection {
 
   /** As `run`, for an act that says by `shortly` which of its parts may meet a lock. */
   retrying<T>(operation: Operation, act: () => T): Awaitable<T> {
-    if (this.closing) throw closedError(operation);
+    if (this.#closing) throw closedError(operation);
     const answer = this.#attempt(operation, act);
     return answer instanceof Locked ? this.#keep(this.#wait(operation, act, answer)) : answer;
   }
@@ -73,8 +74,9 @@ export class Connection {
 
   /** Lets what is waiting for a lock come to its end, then ends the connection if it is ours. */
   close(): Promise<void> {
-    this.#closed ??= this.#end();
-    return this.#closed;
+    this.#closing = true;
+    this.#ended ??= this.#end();
+    return this.#ended;
   }
 
   async #end(): Promise<void> {
@@ -83,6 +85,8 @@ export class Connection {
     try {
       this.database.close();
     } catch (error) {
+      // A query that is half read keeps the driver from it: the next call may succeed.
+      this.#ended = undefined;
       throw toStoreError(error, "close");
     }
   }
