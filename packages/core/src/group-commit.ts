@@ -1,0 +1,109 @@
+import { AsyncResource } from "node:async_hooks";
+import { StoreError, toStoreError } from "./errors.ts";
+import type { Awaitable } from "./store.ts";
+
+/** How a backend performs many calls of one kind as one statement. */
+export interface GroupTerms<Call, Answer> {
+  /** The store method, for errors. */
+  readonly operation: string;
+  /** Performs the calls in one round trip: one answer per call, in their order. */
+  readonly perform: (calls: readonly Call[]) => Awaitable<readonly Answer[]>;
+  /** What may stand only once in a statement, such as the id of a claim; a second call of it goes into the next one. */
+  readonly uniqueBy?: (call: Call) => string;
+  /** After this failure each call is performed on its own, so that one bad call does not fail its neighbours. Default: never. */
+  readonly separateAfter?: (error: unknown) => boolean;
+  /** The most calls in one statement. Default 256. */
+  readonly maxCalls?: number;
+  /** How many statements may be under way before calls wait for each other. Default 1. */
+  readonly maxUnderWay?: number;
+  /** A statement that takes longer than this, in milliseconds, holds up nobody: further ones start beside it. Default 50. */
+  readonly patienceMs?: number;
+}
+
+interface Waiting<Call, Answer> {
+  readonly call: Call;
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Makes one statement of the calls that arrive while another is under way. A call that finds nothing under way is sent at
+ * once, so a single worker waits for nobody; under load the groups grow by themselves.
+ *
+ * A call resolves after its statement did, so what was awaited first happened first. Each caller's promise is its own, so
+ * its async context is kept; the statements run in the context of the store.
+ */
+export class GroupCommit<Call, Answer> {
+  readonly #terms: GroupTerms<Call, Answer>;
+  readonly #context = new AsyncResource("GroupCommit", { requireManualDestroy: true });
+  #waiting: Waiting<Call, Answer>[] = [];
+  #underWay = 0;
+
+  constructor(terms: GroupTerms<Call, Answer>) {
+    this.#terms = terms;
+  }
+
+  /** Performs the call, alone or with others. Rejects with what the statement failed with. */
+  submit(call: Call): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ call, resolve, reject });
+      this.#send();
+    });
+  }
+
+  #send(): void {
+    const { maxUnderWay = 1 } = this.#terms;
+    while (this.#waiting.length > 0 && this.#underWay < maxUnderWay) {
+      const group = this.#nextGroup();
+      this.#context.runInAsyncScope(() => void this.#performGroup(group));
+    }
+  }
+
+  /** The calls that waited longest, as many as fit into one statement. */
+  #nextGroup(): Waiting<Call, Answer>[] {
+    const { maxCalls = 256, uniqueBy } = this.#terms;
+    if (uniqueBy === undefined) return this.#waiting.splice(0, maxCalls);
+    const group: Waiting<Call, Answer>[] = [];
+    const left: Waiting<Call, Answer>[] = [];
+    const taken = new Set<string>();
+    for (const waiting of this.#waiting) {
+      const key = uniqueBy(waiting.call);
+      if (group.length < maxCalls && !taken.has(key)) group.push(waiting);
+      else left.push(waiting);
+      taken.add(key);
+    }
+    this.#waiting = left;
+    return group;
+  }
+
+  async #performGroup(group: readonly Waiting<Call, Answer>[]): Promise<void> {
+    this.#underWay += 1;
+    let holdsUp = true;
+    const letOthersPass = () => {
+      if (holdsUp) this.#underWay -= 1;
+      holdsUp = false;
+      this.#send();
+    };
+    const impatience = setTimeout(letOthersPass, this.#terms.patienceMs ?? 50).unref();
+    await this.#perform(group);
+    clearTimeout(impatience);
+    letOthersPass();
+  }
+
+  async #perform(group: readonly Waiting<Call, Answer>[]): Promise<void> {
+    const { operation, perform, separateAfter } = this.#terms;
+    try {
+      const answers = await perform(group.map(({ call }) => call));
+      if (answers.length !== group.length) {
+        throw new StoreError(`${answers.length} answers came for ${group.length} calls of ${operation}.`, {
+          operation,
+        });
+      }
+      for (const [index, { resolve }] of group.entries()) resolve(answers[index] as Answer);
+    } catch (error) {
+      if (group.length > 1 && separateAfter?.(error))
+        await Promise.all(group.map((one) => this.#perform([one])));
+      else for (const { reject } of group) reject(toStoreError(error, operation));
+    }
+  }
+}
