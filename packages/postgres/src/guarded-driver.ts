@@ -1,0 +1,98 @@
+import { Socket } from "node:net";
+import type postgres from "postgres";
+
+/** What the guard touches of a postgres.js query beside its documented side; the same in 3.4.2 to 3.4.9. */
+export interface DriverQuery extends Promise<{ readonly command: string | null }> {
+  /** Is called once, when somebody first waits for the query or executes it. */
+  handler: ((query: DriverQuery) => void) & { debug?: unknown };
+  strings: readonly string[];
+  /** Not null as soon as a connection was told to send it. */
+  readonly state: object | null;
+  readonly active: boolean;
+  readonly cancelled: unknown;
+  readonly canceller: ((query: DriverQuery) => PromiseLike<void>) | null;
+  readonly streaming?: boolean;
+  readonly cursorRows?: number;
+  cursorFn?: ((rows: unknown) => unknown) | undefined;
+  reject(reason: unknown): void;
+}
+
+/** What the guard touches of a postgres.js connection: the same that the driver's own `sql.begin` does. */
+export interface DriverConnection {
+  /**
+   * Whoever holds the connection: called when the server awaits the next statement and says that it is in a transaction. The
+   * driver sets it to null when the server says that it is in none, and when the socket closes.
+   */
+  reserved: Hold | null;
+  /** Called when the socket closes, before the connection can open another. */
+  onclose: ((error: unknown) => void) | null | undefined;
+  /** The list of the pool's that it stands in. */
+  queue: { remove(connection: DriverConnection): unknown; push(connection: DriverConnection): unknown };
+  execute(query: DriverQuery): unknown;
+  terminate(): void;
+}
+
+export interface Hold {
+  (): void;
+  /** The driver reads it whenever the server awaits a statement, before it looks at what the server said. */
+  readonly release: boolean;
+}
+
+const nothing = () => {};
+
+/** A statement of the guard's own, which `DriverConnection.execute` alone sends. */
+export function ownQuery(sql: postgres.Sql, text: string): DriverQuery {
+  const query = sql.unsafe(text) as unknown as DriverQuery;
+  query.handler = nothing;
+  // Its failure may come before somebody waits for it. Its own `catch` would call the handler.
+  Promise.prototype.catch.call(query, nothing);
+  return query;
+}
+
+/**
+ * Sends a statement by the pool and tells on which connection, at once when it is handed over. Under load the driver may send
+ * it and tell nothing.
+ */
+export function whichConnection(
+  sql: postgres.Sql,
+  text: string,
+  tell: (connection: DriverConnection) => void,
+): PromiseLike<unknown> {
+  const onexecute = (connection: DriverConnection): false => {
+    tell(connection);
+    // Anything else would let the pool send others' statements on this connection.
+    return false;
+  };
+  return sql.unsafe(text, [], { onexecute } as postgres.UnsafeQueryOptions);
+}
+
+/** Takes a connection that the pool still lists as free or coming off that list. */
+export function takeOffList(connection: DriverConnection): void {
+  connection.queue.remove(connection);
+  connection.queue = { remove: nothing, push: nothing };
+}
+
+/** Asks the server, by a connection of its own, to stop the statement. */
+export function cancel(query: DriverQuery): void {
+  if (query.active) Promise.resolve(query.canceller?.(query)).catch(nothing);
+}
+
+/**
+ * Closes the connection now. The driver itself says goodbye and waits for the server to close, which takes a quarter of an hour
+ * when the network swallows everything. It keeps its socket to itself, so the socket is caught while it says goodbye.
+ */
+export function destroy(connection: DriverConnection): void {
+  const { end } = Socket.prototype;
+  let socket: Socket | undefined;
+  // In place during one synchronous call of the driver, so nobody else can meet it.
+  Socket.prototype.end = function (this: Socket, ...args: unknown[]) {
+    socket = this;
+    return Reflect.apply(end, this, args);
+  } as typeof end;
+  try {
+    connection.terminate();
+  } finally {
+    Socket.prototype.end = end;
+  }
+  socket?.destroy();
+}

@@ -1,0 +1,255 @@
+import { StoreError, type StoreErrorCode } from "@bq/idempotency-core/backend";
+import type postgres from "postgres";
+import {
+  cancel,
+  type DriverConnection,
+  type DriverQuery,
+  destroy,
+  type Hold,
+  ownQuery,
+  takeOffList,
+  whichConnection,
+} from "./guarded-driver.ts";
+
+/** How often a connection is asked for again when the driver did not tell which one it took. */
+const seizeAttempts = 100;
+
+/**
+ * One transaction on one connection of the pool.
+ *
+ * It rests on two things that the driver does before any code of the user's can run: it sets the connection's `reserved` to null
+ * when the socket closes, and when the server reports that it is in no transaction. A statement is sent only while `reserved` is
+ * ours, and only after the server answered the one before it and reported the transaction open. So it goes to the session
+ * that BEGIN went to, inside that transaction, or nowhere: a session whose death nobody has noticed yet loses it as well.
+ */
+export class GuardedSession {
+  /** The errors that statements of the work failed with. */
+  readonly failures: WeakSet<object> = new WeakSet();
+  readonly #sql: postgres.Sql;
+  readonly #id: string | undefined;
+  readonly #hold: Hold;
+  readonly #waiting: DriverQuery[] = [];
+  #connection: DriverConnection | undefined;
+  /** The statement under way. */
+  #current: DriverQuery | undefined;
+  #commit: DriverQuery | undefined;
+  #reported: "in transaction" | "idle" = "idle";
+  /** The server awaits a statement, in the transaction. */
+  #ready = false;
+  #finishing = false;
+  #over: StoreError | undefined;
+  #whenDrained: (() => void)[] = [];
+  #savepoints = 0;
+
+  constructor(sql: postgres.Sql, id: string | undefined) {
+    this.#sql = sql;
+    this.#id = id;
+    const hold = () => this.#onReady();
+    this.#hold = Object.defineProperty(hold, "release", { get: () => this.#onAnswer() }) as unknown as Hold;
+  }
+
+  /** Why no statement is taken any more; `undefined` while the transaction is open. */
+  get over(): StoreError | undefined {
+    return this.#over;
+  }
+
+  /** COMMIT was sent and its answer has not come. */
+  get commitPending(): boolean {
+    return this.#commit !== undefined && this.#commit.state !== null;
+  }
+
+  /** Takes a connection of the pool and opens the transaction. @throws {StoreError} when that fails, with nothing left open */
+  async begin(text: string): Promise<void> {
+    const begin = ownQuery(this.#sql, text);
+    try {
+      await this.#seize(begin);
+      await begin;
+    } catch (error) {
+      if (this.#over !== undefined && !isServersAnswer(error)) throw this.#over;
+      // Of several statements one after BEGIN may have failed.
+      await this.rollback();
+      throw this.error(`The transaction could not be opened: ${(error as Error).message}`, { cause: error });
+    }
+  }
+
+  /** Sends the statement when its turn comes, or rejects it. */
+  issue(query: DriverQuery): void {
+    if (this.#over === undefined) {
+      this.#waiting.push(query);
+      this.#next();
+    } else query.reject(this.#over);
+  }
+
+  /** A statement of the guard's own. */
+  async run(text: string): Promise<void> {
+    const query = ownQuery(this.#sql, text);
+    this.issue(query);
+    await query;
+  }
+
+  /** Resolves when every statement is answered, or will never be. */
+  async drained(): Promise<void> {
+    if (this.#over !== undefined || (this.#ready && this.#waiting.length === 0)) return;
+    await new Promise<void>((resolve) => this.#whenDrained.push(resolve));
+  }
+
+  /** @throws the server's error, or {StoreError}: whatever it throws but `BQ_COMMIT_UNKNOWN` means rolled back */
+  async commit(): Promise<void> {
+    const query = ownQuery(this.#sql, "commit");
+    this.#commit = query;
+    this.#finishing = true;
+    this.issue(query);
+    try {
+      const { command } = await query;
+      if (command === "COMMIT") return;
+    } catch (error) {
+      if (isServersAnswer(error)) throw error;
+      if (query.state === null) throw error;
+      throw this.commitUnknown(error);
+    } finally {
+      this.#commit = undefined;
+    }
+    throw this.error(
+      "The server rolled the transaction back at COMMIT, for one of its statements had failed.",
+    );
+  }
+
+  /** Rolls back; a connection on which that fails is closed, which rolls back too. */
+  async rollback(): Promise<void> {
+    if (this.#over !== undefined || this.#connection === undefined) return;
+    this.#finishing = true;
+    for (const query of this.#waiting.splice(0)) {
+      query.reject(this.error("The transaction was rolled back before this statement was sent."));
+    }
+    await this.run("rollback").catch(() => {});
+    await this.drained();
+    this.drop(this.error("The transaction is still open after ROLLBACK."));
+  }
+
+  /** Ends the transaction by closing its connection. */
+  drop(reason: StoreError): void {
+    if (this.#over !== undefined) return;
+    this.#end(reason);
+    const connection = this.#connection;
+    if (connection === undefined) return;
+    // The statement would go on, and hold its locks, until it is done. A COMMIT is left to its fate.
+    if (this.#current !== undefined && this.#current !== this.#commit) cancel(this.#current);
+    // After the driver has sent what it gathered in this turn; it would begin its next connection with that.
+    setImmediate(() => {
+      if (connection.reserved === this.#hold) destroy(connection);
+    });
+  }
+
+  nextSavepoint(): number {
+    return this.#savepoints++;
+  }
+
+  error(message: string, details: { code?: StoreErrorCode; cause?: unknown } = {}): StoreError {
+    return new StoreError(message, { operation: "transact", id: this.#id, ...details });
+  }
+
+  commitUnknown(cause: unknown): StoreError {
+    return this.error(
+      "COMMIT was sent and its answer was lost: the transaction is either committed or rolled back. The redelivery finds out.",
+      { code: "BQ_COMMIT_UNKNOWN", cause },
+    );
+  }
+
+  /**
+   * The driver may send a statement without telling on which connection. So what asks for the connection is an empty
+   * statement, and BEGIN goes out right behind it, in the same packet, when the connection is known and held.
+   */
+  async #seize(begin: DriverQuery): Promise<void> {
+    for (let attempt = 0; attempt < seizeAttempts; attempt++) {
+      let taken = false;
+      await whichConnection(this.#sql, "", (connection) => {
+        taken = connection.reserved !== null && connection.reserved !== undefined;
+        if (taken || this.#over !== undefined) return;
+        this.#keep(connection);
+        connection.execute(begin);
+      });
+      if (this.#connection !== undefined) return;
+      if (this.#over !== undefined) throw this.#over;
+      if (taken)
+        throw new TypeError("a reserved connection cannot be used, pass the client that it was taken from");
+    }
+    throw new Error(
+      "the driver did not tell which connection it took, use postgres.js 3.4 with max_pipeline above 0",
+    );
+  }
+
+  #keep(connection: DriverConnection): void {
+    this.#connection = connection;
+    connection.reserved = this.#hold;
+    connection.onclose = this.#onClose;
+    takeOffList(connection);
+  }
+
+  readonly #onClose = (cause: unknown): void => {
+    this.#end(
+      this.error("The connection was lost, and the transaction with it: it is rolled back.", { cause }),
+    );
+    // The driver keeps what it was handed between an error of the socket and its closing, and would take the answers on its
+    // next connection for the answers to that.
+    this.#connection?.terminate();
+  };
+
+  #next(): void {
+    const connection = this.#connection;
+    while (this.#ready && connection?.reserved === this.#hold) {
+      const query = this.#waiting.shift();
+      if (query === undefined) {
+        this.#tellDrained();
+        return;
+      }
+      // The driver answers a cancelled query itself, and sends nothing.
+      if (query.cancelled) continue;
+      this.#ready = false;
+      this.#current = query;
+      connection.execute(query);
+    }
+  }
+
+  /** The server has answered everything. `#onReady` follows at once if it is in a transaction, else the connection is let go. */
+  #onAnswer(): false {
+    this.#current = undefined;
+    this.#reported = "idle";
+    queueMicrotask(() => {
+      if (this.#reported === "idle") this.#onIdle();
+    });
+    return false;
+  }
+
+  #onReady(): void {
+    this.#reported = "in transaction";
+    this.#ready = true;
+    this.#next();
+  }
+
+  #onIdle(): void {
+    // By now the connection may be another transaction's.
+    const connection = this.#connection;
+    if (connection?.onclose === this.#onClose) connection.onclose = null;
+    this.#end(
+      this.#finishing
+        ? this.error("The transaction is over.")
+        : this.error("A statement ended the transaction: leave COMMIT and ROLLBACK to the store."),
+    );
+  }
+
+  #end(reason: StoreError): void {
+    if (this.#over !== undefined) return;
+    this.#over = reason;
+    for (const query of this.#waiting.splice(0)) query.reject(reason);
+    this.#tellDrained();
+  }
+
+  #tellDrained(): void {
+    for (const tell of this.#whenDrained.splice(0)) tell();
+  }
+}
+
+/** Was this said by the server, which then went on, and not made up by the driver or said as a farewell? */
+function isServersAnswer(error: unknown): boolean {
+  return (error as { severity?: unknown } | null)?.severity === "ERROR";
+}
