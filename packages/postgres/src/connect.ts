@@ -1,12 +1,16 @@
+import { toStoreError } from "@bq/idempotency-core/backend";
 import postgres from "postgres";
 import type { ConnectSettings } from "./options.ts";
 
 /** The longest pause before a lost server is tried again, in seconds. The driver's own grows to 20. */
 const longestPauseSeconds = 0.5;
 
-/** Opens a client that serves one store: it fails within `connectTimeoutMs` while the server is away, and finds it again soon. */
-export function connect(url: string, settings: ConnectSettings): postgres.Sql {
-  return postgres(url, {
+/**
+ * Opens a client that serves one store, and makes sure that the server answers. When the server goes away later, operations
+ * fail within `connectTimeoutMs`, and work again soon after it is back.
+ */
+export async function connect(url: string, settings: ConnectSettings): Promise<postgres.Sql> {
+  const sql = postgres(url, {
     max: settings.maxConnections,
     prepare: settings.prepare,
     connect_timeout: settings.connectTimeoutMs / 1_000,
@@ -16,4 +20,11 @@ export function connect(url: string, settings: ConnectSettings): postgres.Sql {
     connection: { application_name: settings.applicationName },
     onnotice() {},
   });
+  try {
+    await sql.unsafe("SELECT 1");
+  } catch (error) {
+    await sql.end({ timeout: 0 });
+    throw toStoreError(error, "connect");
+  }
+  return sql;
 }

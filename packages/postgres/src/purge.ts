@@ -1,4 +1,5 @@
 import { maxTimerMs, OptionReader, requireInteger } from "@bq/idempotency-core/backend";
+import type { Table } from "./table.ts";
 
 export interface PurgeOptions {
   /** The most rows that one statement deletes. Default 1 000. */
@@ -12,21 +13,41 @@ export interface PurgeEveryOptions extends PurgeOptions {
   onError?: ((error: unknown) => unknown) | undefined;
 }
 
-/** Deletes one batch and tells how many rows that were. */
-export type PurgeBatch = (batchSize: number) => Promise<number>;
+/** How many batches' worth of ids one search through the table gives. */
+const batchesPerSearch = 50;
 
-/** Deletes batch after batch until one is not full, or `stopped` says so. */
-export async function purge(
-  deleteBatch: PurgeBatch,
-  batchSize: number,
-  stopped: () => boolean,
-): Promise<number> {
-  let deleted = 0;
+/** Deletes the rows that are of no use any more, batch after batch, until there are none or `stopped` says so. */
+export async function purge(table: Table, batchSize: number, stopped: () => boolean): Promise<number> {
+  const limit = batchSize * batchesPerSearch;
+  let total = 0;
   for (;;) {
-    const batch = await deleteBatch(batchSize);
-    deleted += batch;
-    if (batch < batchSize || stopped()) return deleted;
+    const ids = await findExpired(table, limit);
+    let deleted = 0;
+    for (let from = 0; from < ids.length && !stopped(); from += batchSize) {
+      deleted += await deleteExpired(table, ids.slice(from, from + batchSize));
+    }
+    total += deleted;
+    // A search that is not full was the last. One that led to nothing found only rows that others are working with.
+    if (ids.length < limit || deleted === 0 || stopped()) return total;
   }
+}
+
+async function findExpired(table: Table, limit: number): Promise<string[]> {
+  const { column } = await table.ask({
+    operation: "purge",
+    statement: "expired",
+    parameters: [String(limit)],
+  });
+  return JSON.parse(column[0] ?? "[]");
+}
+
+async function deleteExpired(table: Table, ids: readonly string[]): Promise<number> {
+  const { count } = await table.ask({
+    operation: "purge",
+    statement: "purge",
+    parameters: [JSON.stringify(ids)],
+  });
+  return count;
 }
 
 export function readBatchSize(options: PurgeOptions | undefined): number {

@@ -20,7 +20,11 @@ export interface Statements {
   readonly release: string;
   /** `$1` id, `$2` ttl. Answers as `claim` does. */
   readonly mark: string;
-  /** `$1` the most rows to delete. As many rows as were deleted. */
+  /** As `mark`, in a transaction that `beginBounded` opened. */
+  readonly markBounded: string;
+  /** `$1` the most ids to give. One row: a JSON array of ids whose rows are of no use any more. */
+  readonly expired: string;
+  /** `$1` ids as a JSON array. Deletes those that are of no use now, as many rows as it counts. */
   readonly purge: string;
 }
 
@@ -41,6 +45,8 @@ const ours = `held.message_id = ${id}
     AND held.claim_token = $2::pg_catalog.varchar::pg_catalog.text
     AND ${inFlight}`;
 
+const mark: Taken = { expiresAt: later("$2"), token: "NULL", claimedUntil: "NULL" };
+
 // The ids of a batch, whatever the client makes of arrays.
 const asked = "pg_catalog.json_array_elements_text($1::pg_catalog.varchar::pg_catalog.json)";
 
@@ -56,12 +62,22 @@ function later(parameter: string): string {
   return `${now} + pg_catalog.make_interval(secs => ${parameter}::pg_catalog.varchar::pg_catalog.float8 / 1000)`;
 }
 
+/** What a row becomes when it is taken. */
+interface Taken {
+  readonly expiresAt: string;
+  readonly token: string;
+  readonly claimedUntil: string;
+  /** Is evaluated for the row that answers, when nothing is left to wait for. */
+  readonly afterwards?: string;
+}
+
 /**
  * Takes an id unless it is marked or in flight. One row tells what was found: `taken`, `processed`, or for how many
  * milliseconds more it is in flight. No row means that another took it, or gave it up, while this statement waited for it,
  * unseen by its snapshot: ask again. Looking first spares the row a lock, and the log a write, when there is nothing to take.
  */
-function take(table: string, values: { expiresAt: string; token: string; claimedUntil: string }): string {
+function take(table: string, values: Taken): string {
+  const afterwards = values.afterwards === undefined ? "" : `, ${values.afterwards}`;
   return `
     WITH standing AS (
       SELECT
@@ -85,11 +101,26 @@ function take(table: string, values: { expiresAt: string; token: string; claimed
       WHERE ${free}
       RETURNING 'taken' AS answer
     )
-    SELECT answer FROM standing
+    SELECT answer${afterwards} FROM standing
     UNION ALL
-    SELECT answer FROM taken`;
+    SELECT answer${afterwards} FROM taken`;
 }
 
+// The setting in which a transaction keeps the caller's lock_timeout while it waits for the mark.
+const kept = "'bq_idempotency.lock_timeout'";
+
+/** Opens a transaction whose first statement, `markBounded`, waits for a lock no longer than this, in one round trip. */
+export function beginBounded(lockTimeoutMs: number): string {
+  return `
+    BEGIN;
+    SELECT pg_catalog.set_config(${kept}, pg_catalog.current_setting('lock_timeout'), TRUE);
+    SET LOCAL lock_timeout = ${lockTimeoutMs}`;
+}
+
+/** Gives the caller's statements the `lock_timeout` back that they had. */
+const unbound = `pg_catalog.set_config('lock_timeout', pg_catalog.current_setting(${kept}), TRUE)`;
+
+/** The statements on the table of this name, which is already quoted. */
 export function writeStatements(table: string): Statements {
   return Object.freeze({
     seen: `
@@ -156,21 +187,29 @@ export function writeStatements(table: string): Statements {
     DELETE FROM ${table} AS held
     WHERE ${ours}`,
 
-    mark: take(table, {
-      expiresAt: later("$2"),
-      token: "NULL",
-      claimedUntil: "NULL",
-    }),
+    mark: take(table, mark),
+    markBounded: take(table, { ...mark, afterwards: unbound }),
+
+    // Finding them reads the whole table once, and that is cheaper than an index which every commit of a claim would have to
+    // write to: it changes expires_at, and without such an index it stays on its page (a HOT update) and logs a third less.
+    expired: `
+    SELECT COALESCE(pg_catalog.json_agg(expired.message_id), '[]')::pg_catalog.text
+    FROM (
+      SELECT held.message_id
+      FROM ${table} AS held
+      WHERE ${free}
+      LIMIT $1::pg_catalog.varchar::pg_catalog.int8
+    ) AS expired`,
 
     // A row that somebody works with is passed over, so that a purge waits for nobody.
     purge: `
     WITH expired AS (
       SELECT held.message_id
-      FROM ${table} AS held
+      FROM ${asked} AS asked (id)
+      JOIN ${table} AS held
+        ON held.message_id = asked.id
       WHERE ${free}
-      ORDER BY held.expires_at
-      LIMIT $1::pg_catalog.varchar::pg_catalog.int8
-      FOR UPDATE SKIP LOCKED
+      FOR UPDATE OF held SKIP LOCKED
     )
     DELETE FROM ${table} AS held
     USING expired

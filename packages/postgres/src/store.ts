@@ -35,7 +35,7 @@ const closeLimitMs = 5_000;
  * Every method rejects with `TypeError` for an unusable id and with `StoreError` when the server cannot do it.
  *
  * @example
- * const store = PostgresStore.connect(process.env.DATABASE_URL, { ttlMs: 7 * 24 * 3_600_000 });
+ * const store = await PostgresStore.connect(process.env.DATABASE_URL, { ttlMs: 7 * 24 * 3_600_000 });
  * await store.migrate();
  * const onOrder = wrapTransactional(store, async (message, tx) => {
  *   await tx`INSERT INTO orders ${tx(message.data)}`;
@@ -66,15 +66,15 @@ export class PostgresStore implements BatchStore, ClaimingStore, TransactionalSt
   }
 
   /**
-   * Works through a client of its own, which `close` ends. Connections are opened when they are first needed; while the
-   * server is away, operations fail within `connectTimeoutMs`.
+   * Works through a client of its own, which `close` ends. For other settings than these make the client yourself.
    *
    * @param url `postgres://user:password@host:port/database`
    * @throws {TypeError | RangeError} for an option that is unknown or out of range
+   * @throws {StoreError} when the server does not answer within `connectTimeoutMs`
    */
-  static connect(url: string, options: PostgresConnectOptions = {}): PostgresStore {
+  static async connect(url: string, options: PostgresConnectOptions = {}): Promise<PostgresStore> {
     const { client, store } = readConnectOptions(options);
-    const sql = connect(url, client);
+    const sql = await connect(url, client);
     const connected = new PostgresStore(sql, store);
     connected.#endClient = () => sql.end({ timeout: 1 });
     return connected;
@@ -150,18 +150,9 @@ export class PostgresStore implements BatchStore, ClaimingStore, TransactionalSt
   }
 
   purge(options?: PurgeOptions): Promise<number> {
-    return this.#calls.run("purge", undefined, async () => {
-      const batchSize = readBatchSize(options);
-      const deleteBatch = async (size: number): Promise<number> => {
-        const { count } = await this.#table.ask({
-          operation: "purge",
-          statement: "purge",
-          parameters: [String(size)],
-        });
-        return count;
-      };
-      return purge(deleteBatch, batchSize, () => this.#calls.closed);
-    });
+    return this.#calls.run("purge", undefined, async () =>
+      purge(this.#table, readBatchSize(options), () => this.#calls.closed),
+    );
   }
 
   purgeEvery(intervalMs: number, options?: PurgeEveryOptions): () => void {
