@@ -27,6 +27,7 @@ async function main(args: readonly string[]): Promise<number> {
 async function demonstrate(log: LogSource, folder: string, gap: boolean): Promise<number> {
   const startedAt = performance.now();
   const progress = new Progress(process.stderr);
+  process.on("exit", () => progress.clear());
   const malformed = new MalformedLines(log.name, (text) => {
     progress.clear();
     process.stderr.write(text);
