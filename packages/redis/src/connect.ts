@@ -116,6 +116,8 @@ function common(settings: ConnectSettings) {
     // A connection that has gone silent is given up and made anew; without this it would fail every command for minutes.
     socketTimeout: settings.commandTimeoutMs,
     keepAlive: 10_000,
+    // When the store ends a connection nothing is under way on it; a longer wait for a silent server would keep the process alive.
+    disconnectTimeout: 100,
     // Commands wait for the reconnect; past these attempts they are dropped instead of being sent to nobody's use.
     maxRetriesPerRequest: 8,
   };

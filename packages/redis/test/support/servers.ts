@@ -1,0 +1,53 @@
+import { randomUUID } from "node:crypto";
+import {
+  type Proxy,
+  type RedisCluster,
+  type RedisOptions,
+  type RedisServer,
+  redisForTests,
+  startProxy,
+  startRedis,
+  startRedisCluster,
+} from "@bq/idempotency-test-servers";
+import { Redis } from "ioredis";
+import { afterAll, onTestFinished } from "vitest";
+
+/** The URL of a server that a whole file uses: with prefixes of its own and without flushing it. */
+export async function sharedRedis(): Promise<string> {
+  const server = await redisForTests();
+  afterAll(() => server.stop());
+  return server.url;
+}
+
+export async function sharedCluster(): Promise<RedisCluster> {
+  const cluster = await startRedisCluster();
+  afterAll(() => cluster.stop());
+  return cluster;
+}
+
+/** A server of one test's own, to flush, stop or kill. */
+export async function ownRedis(options?: RedisOptions): Promise<RedisServer> {
+  const server = await startRedis(options);
+  onTestFinished(() => server.stop());
+  return server;
+}
+
+/** A faulty network of one test's own, in front of a server. */
+export async function ownProxy(url: string): Promise<Proxy & { url: string }> {
+  const { hostname, port } = new URL(url);
+  const proxy = await startProxy({ host: hostname, port: Number(port) });
+  onTestFinished(() => proxy.stop());
+  return Object.assign(proxy, { url: `redis://${proxy.host}:${proxy.port}` });
+}
+
+/** A plain client of one test's own, to look at what the store wrote. */
+export function plainClient(url: string): Redis {
+  const client = new Redis(url);
+  onTestFinished(() => client.disconnect());
+  return client;
+}
+
+/** A key prefix that no other test has. */
+export function freshPrefix(): string {
+  return `${randomUUID()}:`;
+}
