@@ -79,3 +79,13 @@ export async function expectError(
     `${what} must throw ${names.join(" or ")}, but threw ${String(error)}`,
   );
 }
+
+/** What the call rejected with, in an array: it may be `undefined`. Empty when it did not reject. */
+export async function rejection(call: () => Awaitable<unknown>): Promise<unknown[]> {
+  try {
+    await call();
+    return [];
+  } catch (error) {
+    return [error];
+  }
+}

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { wrapClaiming } from "@bq/idempotency-core";
 import { type CaseDefinition, longLeaseMs, shortLeaseMs } from "./definition.ts";
-import { expectInFlight, expectProcessed, expectSeenByAll, take } from "./expect.ts";
-import { rejection } from "./transaction-bench.ts";
+import { expectInFlight, expectProcessed, expectSeenByAll, rejection, take } from "./expect.ts";
 
 /** A worker whose lease lapsed goes on, and meets the one that took the id after it. */
 export const lateWorkerCases: readonly CaseDefinition[] = [

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
 import type { CaseDefinition } from "./definition.ts";
-import { expectSeenByAll } from "./expect.ts";
-import { gate, rejection, TransactionBench } from "./transaction-bench.ts";
+import { expectSeenByAll, rejection } from "./expect.ts";
+import { gate, TransactionBench } from "./transaction-bench.ts";
 
 /** Long enough for a second transaction to reach the database and wait there, in milliseconds. */
 const underWayMs = 100;

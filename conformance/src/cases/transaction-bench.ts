@@ -68,16 +68,6 @@ export class TransactionBench {
   }
 }
 
-/** What the call rejected with, in an array: it may be `undefined`. Empty when it did not reject. */
-export async function rejection(call: () => Awaitable<unknown>): Promise<unknown[]> {
-  try {
-    await call();
-    return [];
-  } catch (error) {
-    return [error];
-  }
-}
-
 /** A promise that the test settles when it wants to. */
 export interface Gate {
   readonly opened: Promise<void>;

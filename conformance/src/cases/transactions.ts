@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { wrapTransactional } from "@bq/idempotency-core";
 import { show } from "@bq/idempotency-core/backend";
 import { type CaseDefinition, longLeaseMs, shortLeaseMs, shortTtlMs } from "./definition.ts";
-import { expectError, expectInFlight, expectSeenByAll, take } from "./expect.ts";
+import { expectError, expectInFlight, expectSeenByAll, rejection, take } from "./expect.ts";
 import { idKinds } from "./id-kinds.ts";
 import { overlappingTransactionCases } from "./overlapping-transactions.ts";
-import { rejection, TransactionBench } from "./transaction-bench.ts";
+import { TransactionBench } from "./transaction-bench.ts";
 import { withinCases } from "./within.ts";
 
 const noWork = () => assert.fail("the work must not run");

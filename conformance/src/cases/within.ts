@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { show } from "@bq/idempotency-core/backend";
 import type { CaseDefinition } from "./definition.ts";
-import { expectError, expectSeenByAll } from "./expect.ts";
-import { andThen, rejection, TransactionBench } from "./transaction-bench.ts";
+import { expectError, expectSeenByAll, rejection } from "./expect.ts";
+import { andThen, TransactionBench } from "./transaction-bench.ts";
 
 /** The store inside a transaction that its caller opened. */
 export const withinCases: readonly CaseDefinition[] = [
