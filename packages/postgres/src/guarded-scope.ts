@@ -94,14 +94,12 @@ export class GuardedScope {
 
   #onFailure(error: unknown): void {
     this.#firstFailure ??= { error };
-    if (typeof error === "object" && error !== null) this.#session.failures.add(error);
+    this.#session.failed(error);
   }
 
+  /** "Current transaction is aborted" says nothing; the error that aborted it does. */
   #causeOf(thrown: unknown): unknown {
-    const { over, failures } = this.#session;
-    if (typeof thrown !== "object" || thrown === null || !failures.has(thrown)) return thrown;
-    if (over !== undefined) return over;
-    const isAborted = (thrown as { code?: unknown }).code === "25P02";
+    const isAborted = (thrown as { code?: unknown } | null | undefined)?.code === "25P02";
     return isAborted && this.#firstFailure !== undefined ? this.#firstFailure.error : thrown;
   }
 }

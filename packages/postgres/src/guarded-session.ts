@@ -23,12 +23,11 @@ const seizeAttempts = 100;
  * that BEGIN went to, inside that transaction, or nowhere: a session whose death nobody has noticed yet loses it as well.
  */
 export class GuardedSession {
-  /** The errors that statements of the work failed with. */
-  readonly failures: WeakSet<object> = new WeakSet();
   readonly #sql: postgres.Sql;
   readonly #id: string | undefined;
   readonly #hold: Hold;
   readonly #waiting: DriverQuery[] = [];
+  readonly #failures: WeakSet<object> = new WeakSet();
   #connection: DriverConnection | undefined;
   /** The statement under way. */
   #current: DriverQuery | undefined;
@@ -38,6 +37,8 @@ export class GuardedSession {
   #ready = false;
   #finishing = false;
   #over: StoreError | undefined;
+  /** `#over`, when it was neither COMMIT nor ROLLBACK that ended the transaction. */
+  #broken: StoreError | undefined;
   #whenDrained: (() => void)[] = [];
   #savepoints = 0;
 
@@ -84,7 +85,26 @@ export class GuardedSession {
   async run(text: string): Promise<void> {
     const query = ownQuery(this.#sql, text);
     this.issue(query);
-    await query;
+    try {
+      await query;
+    } catch (error) {
+      this.failed(error);
+      throw error;
+    }
+  }
+
+  /** A statement failed with this error. */
+  failed(error: unknown): void {
+    if (typeof error === "object" && error !== null) this.#failures.add(error);
+  }
+
+  /**
+   * What to tell the caller, when the transaction has ended, for an error of the work: that the connection was lost, if the
+   * error is but what the driver made of that.
+   */
+  causeOf(thrown: unknown): unknown {
+    if (typeof thrown !== "object" || thrown === null || isServersAnswer(thrown)) return thrown;
+    return this.#failures.has(thrown) ? (this.#broken ?? thrown) : thrown;
   }
 
   /** Resolves when every statement is answered, or will never be. */
@@ -129,7 +149,7 @@ export class GuardedSession {
   /** Ends the transaction by closing its connection. */
   drop(reason: StoreError): void {
     if (this.#over !== undefined) return;
-    this.#end(reason);
+    this.#break(reason);
     const connection = this.#connection;
     if (connection === undefined) return;
     // The statement would go on, and hold its locks, until it is done. A COMMIT is left to its fate.
@@ -186,11 +206,11 @@ export class GuardedSession {
   }
 
   readonly #onClose = (cause: unknown): void => {
-    this.#end(
+    this.#break(
       this.error("The connection was lost, and the transaction with it: it is rolled back.", { cause }),
     );
-    // The driver keeps what it was handed between an error of the socket and its closing, and would take the answers on its
-    // next connection for the answers to that.
+    // The driver keeps what it was handed between an error of the socket and its closing, and would wait for the answer on
+    // its next connection. This makes it forget.
     this.#connection?.terminate();
   };
 
@@ -230,11 +250,14 @@ export class GuardedSession {
     // By now the connection may be another transaction's.
     const connection = this.#connection;
     if (connection?.onclose === this.#onClose) connection.onclose = null;
-    this.#end(
-      this.#finishing
-        ? this.error("The transaction is over.")
-        : this.error("A statement ended the transaction: leave COMMIT and ROLLBACK to the store."),
-    );
+    if (this.#finishing) this.#end(this.error("The transaction is over."));
+    else
+      this.#break(this.error("A statement ended the transaction: leave COMMIT and ROLLBACK to the store."));
+  }
+
+  #break(reason: StoreError): void {
+    if (this.#over === undefined) this.#broken = reason;
+    this.#end(reason);
   }
 
   #end(reason: StoreError): void {

@@ -60,6 +60,6 @@ async function run<R>(sql: postgres.Sql, session: GuardedSession, begin: string,
     return value;
   } catch (error) {
     await session.rollback();
-    throw error;
+    throw session.causeOf(error);
   }
 }

@@ -86,7 +86,7 @@ function useMeanwhile(sql: postgres.Sql): () => void {
 }
 
 async function play(scene: string, max: number, write: Write, die: (tx: Tx) => Promise<unknown>) {
-  const sql = postgres(url, { max, onnotice() {}, backoff: 0.01, connect_timeout: 10 });
+  const sql = postgres(url, { max, onnotice() {}, backoff: () => 0.01, connect_timeout: 10 });
   const stop = useMeanwhile(sql);
   const error = await runGuarded(sql, async (tx) => {
     await write(tx, "mark");
