@@ -1,4 +1,5 @@
-import { type ContractCase, contractCases, leftOutCases } from "./contract.ts";
+import { contractCases, type LeftOutCase, leftOutCases } from "./contract.ts";
+import { type ContractCase, defaultDeadlineMs } from "./run-case.ts";
 import type { Subject } from "./subject.ts";
 
 /** What the suite needs of a test runner: the two functions that vitest, jest, mocha, bun and node:test have in common. */
@@ -10,7 +11,7 @@ export interface TestRunner {
 /** What was registered, and what was not. */
 export interface RegisteredContract {
   readonly cases: readonly ContractCase[];
-  readonly leftOut: ReturnType<typeof leftOutCases>;
+  readonly leftOut: readonly LeftOutCase[];
 }
 
 /** Provisioning, the case, closing and destroying have a deadline each. A runner's limit comes behind all of them. */
@@ -33,7 +34,7 @@ export function describeStoreContract<Backend, Tx>(
 ): RegisteredContract {
   const cases = contractCases(subject);
   const leftOut = leftOutCases(subject);
-  const timeoutMs = steps * (subject.deadlineMs ?? 30_000) + runnerGraceMs;
+  const timeoutMs = steps * (subject.deadlineMs ?? defaultDeadlineMs) + runnerGraceMs;
   const missing = [...new Set(leftOut.flatMap((contractCase) => contractCase.missing))];
   const suffix = missing.length > 0 ? ` (left out: ${missing.join(", ")})` : "";
   describe(`store contract of ${subject.name}${suffix}`, () => {

@@ -1,4 +1,7 @@
 export type { Group, Need } from "./cases/definition.ts";
-export { allCases, type ContractCase, contractCases, leftOutCases } from "./contract.ts";
+export { allCases, contractCases, type LeftOutCase, leftOutCases } from "./contract.ts";
 export { describeStoreContract, type RegisteredContract, type TestRunner } from "./describe.ts";
+export { type Manifest, ManifestError } from "./manifest.ts";
+export type { ContractCase } from "./run-case.ts";
+export { type ManifestOptions, manifestCases, runManifest, type Wrapper } from "./run-manifest.ts";
 export type { Capability, CaseContext, Subject, TransactionHooks } from "./subject.ts";

@@ -1,8 +1,8 @@
 import type { Bench } from "../bench.ts";
 import type { Capability } from "../subject.ts";
 
-/** The chapters of the contract. */
-export type Group = "seen-set" | "ids" | "ttl" | "batch" | "claims" | "races" | "transactions";
+/** The chapters of the contract; `manifest` holds what a manifest adds. */
+export type Group = "seen-set" | "ids" | "ttl" | "batch" | "claims" | "races" | "transactions" | "manifest";
 
 /** What a case needs: a capability of the store, or a property of its transactions. */
 export type Need = Capability | "sync-work" | "async-work" | "closing-tx";

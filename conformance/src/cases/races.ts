@@ -27,9 +27,11 @@ function eitherFirst<A, B>(
   first: () => Awaitable<A>,
   second: () => Awaitable<B>,
 ): Promise<[A, B]> {
-  if (round % 2 === 0) return Promise.all([first(), second()]);
-  const ahead = second();
-  return Promise.all([first(), ahead]);
+  // Started inside an async function, so that what one of them throws leaves no promise of the other alone.
+  const start = async <T>(call: () => Awaitable<T>) => call();
+  if (round % 2 === 0) return Promise.all([start(first), start(second)]);
+  const ahead = start(second);
+  return Promise.all([start(first), ahead]);
 }
 
 /** Exactly one of the claims won, the others were told that the id is in flight, and the winner holds it. */
