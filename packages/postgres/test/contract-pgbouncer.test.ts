@@ -1,0 +1,11 @@
+import { describeStoreContract } from "@bq/idempotency-conformance";
+import { describe, it } from "vitest";
+import { sharedPgBouncer } from "./support/database.ts";
+import { ownConnectionSubject } from "./support/subject.ts";
+
+const { url } = await sharedPgBouncer();
+
+describeStoreContract(
+  ownConnectionSubject("PostgresStore through PgBouncer in transaction mode", { prepare: false }, url),
+  { describe, it: it.concurrent },
+);

@@ -1,0 +1,1 @@
+export { setup, teardown } from "@bq/idempotency-test-servers/vitest-postgres";

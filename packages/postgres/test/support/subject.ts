@@ -1,0 +1,69 @@
+import type { CaseContext, Subject } from "@bq/idempotency-conformance";
+import postgres from "postgres";
+import { afterAll } from "vitest";
+import { type PostgresConnectOptions, PostgresStore } from "../../src/index.ts";
+import { sharedUrl } from "./database.ts";
+
+type Tx = postgres.TransactionSql;
+type Context = CaseContext<unknown>;
+
+const capabilities = ["ttl", "batch", "claims", "transactions"] as const;
+
+/** The parts of a subject that do not depend on how the store is opened: one table, and one for the effects, per case. */
+function onFreshTables(url: string): Omit<Subject<unknown, Tx>, "name" | "open"> {
+  const admin = postgres(sharedUrl, { max: 4, onnotice() {} });
+  const caller = postgres(url, { max: 8, prepare: false, onnotice() {} });
+  afterAll(async () => {
+    await admin.end({ timeout: 1 });
+    await caller.end({ timeout: 1 });
+  });
+  const effects = ({ namespace }: Pick<Context, "namespace">) => admin(`${namespace}_effects`);
+  return {
+    capabilities,
+    async provision(context) {
+      await new PostgresStore(admin, { table: context.namespace }).migrate();
+      await admin`CREATE TABLE ${effects(context)} (effect TEXT)`;
+    },
+    async destroy(_backend, context) {
+      await admin`DROP TABLE ${admin(context.namespace)}, ${effects(context)}`;
+    },
+    transactions: {
+      work: "async",
+      closesTx: true,
+      async write(tx, effect, { namespace }) {
+        await tx.unsafe(
+          `INSERT INTO "${namespace}_effects" (effect) VALUES ('${effect.replaceAll("'", "''")}')`,
+        );
+      },
+      async written(effect, context) {
+        const found = await admin`SELECT FROM ${effects(context)} WHERE effect = ${effect}`;
+        return found.count > 0;
+      },
+      begin: (work) => caller.begin(async (tx) => work(tx)) as ReturnType<typeof work>,
+    },
+  };
+}
+
+/** The store on connections of its own. */
+export function ownConnectionSubject(
+  name: string,
+  options?: PostgresConnectOptions,
+  url: string = sharedUrl,
+): Subject<unknown, Tx> {
+  return {
+    ...onFreshTables(url),
+    name,
+    open: ({ namespace, ttlMs }) =>
+      PostgresStore.connect(url, { maxConnections: 4, ...options, table: namespace, ttlMs }),
+  };
+}
+
+/** The store on a borrowed client, the same for every handle. */
+export function borrowedClientSubject(name: string, client: postgres.Sql): Subject<unknown, Tx> {
+  afterAll(() => client.end({ timeout: 1 }));
+  return {
+    ...onFreshTables(sharedUrl),
+    name,
+    open: ({ namespace, ttlMs }) => new PostgresStore(client, { table: namespace, ttlMs }),
+  };
+}
