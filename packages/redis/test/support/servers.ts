@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import {
-  type Proxy,
+  type Proxy as FaultyNetwork,
   type RedisCluster,
   type RedisOptions,
   type RedisServer,
@@ -33,7 +33,7 @@ export async function ownRedis(options?: RedisOptions): Promise<RedisServer> {
 }
 
 /** A faulty network of one test's own, in front of a server. */
-export async function ownProxy(url: string): Promise<Proxy & { url: string }> {
+export async function ownProxy(url: string): Promise<FaultyNetwork & { url: string }> {
   const { hostname, port } = new URL(url);
   const proxy = await startProxy({ host: hostname, port: Number(port) });
   onTestFinished(() => proxy.stop());
