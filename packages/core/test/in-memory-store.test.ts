@@ -42,6 +42,15 @@ it("past maxEntries the oldest mark goes first, and one that was renewed counts 
   expect(store.seenMany(["a", "c", "d", "e"])).toEqual([true, false, true, true]);
 });
 
+it("renewing a mark takes nobody's room, and it becomes the newest", () => {
+  const { store } = withClock({ maxEntries: 3 });
+  for (const id of ["a", "b", "c", "c"]) store.remember(id);
+  expect(store.seenMany(["a", "b", "c"])).toEqual([true, true, true]);
+  const { store: roomy } = withClock({ maxEntries: 3 });
+  for (const id of ["a", "b", "a", "c", "d"]) roomy.remember(id);
+  expect(roomy.seenMany(["a", "b", "c", "d"])).toEqual([true, false, true, true]);
+});
+
 it("renewing the oldest mark after it was looked at does not make it go", () => {
   const { store } = withClock({ maxEntries: 2 });
   store.remember("a");

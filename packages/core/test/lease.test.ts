@@ -190,3 +190,29 @@ it("a signal that is asked for after the loss is aborted already", async () => {
   end();
   await outcome;
 });
+
+it("after a handler that failed nothing is renewed any more", async () => {
+  const { claiming, outcome, started, end } = start();
+  await started();
+  end(new Error("declined"));
+  await outcome;
+  await vi.advanceTimersByTimeAsync(2 * leaseMs);
+  expect([claiming.renew.mock.calls.length, vi.getTimerCount()]).toEqual([0, 0]);
+});
+
+it("a computation that blocks the event loop past its lease learns it from assertHeld", async () => {
+  vi.useRealTimers();
+  const events: string[] = [];
+  const deliver = wrapClaiming(
+    new InMemoryStore(),
+    (_message: object, { assertHeld, signal }) => {
+      const blockedUntil = performance.now() + 30;
+      while (performance.now() < blockedUntil);
+      expect(signal.aborted).toBe(false);
+      assertHeld();
+    },
+    { leaseMs: 20, observe: ({ type }) => events.push(type) },
+  );
+  await expect(deliver(message("a"))).rejects.toThrow(ClaimLostError);
+  expect(events).toEqual(["claim-lost", "failed"]);
+});
