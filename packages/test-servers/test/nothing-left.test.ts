@@ -27,6 +27,8 @@ async function start(way: string) {
   const child = spawn(process.execPath, ["--conditions=@bq/source", program, way], {
     env: { ...process.env, TMPDIR: folder },
     stdio: ["ignore", "pipe", "ignore"],
+    // A process group, as a terminal makes one for a command.
+    detached: true,
   });
   const ended = once(child, "exit");
   await Promise.race([
@@ -50,7 +52,9 @@ test.each([
   const { child, ended } = await start(way);
   expect(processesBelow(folder).length).toBeGreaterThan(3);
   expect(readdirSync(folder).length).toBeGreaterThan(2);
-  child.kill(signal);
+  // A terminal signals all that the command has started.
+  if (signal === "SIGINT") process.kill(-(child.pid ?? 0), signal);
+  else child.kill(signal);
   await ended;
   await expectNothingLeft();
 });

@@ -7,7 +7,10 @@ vi.setConfig({ testTimeout: 60_000 });
 test("in transaction mode many clients share few connections of the server", async () => {
   await using bouncer = await startPgBouncer(inject("postgresUrl"), { poolSize: 2 });
   const clients = Array.from({ length: 8 }, () => postgres(bouncer.url, { max: 1, prepare: false }));
-  const answers = await Promise.all(clients.map((sql) => sql`SELECT pg_backend_pid() AS backend`));
+  // Long enough for all of them to want a connection at once.
+  const answers = await Promise.all(
+    clients.map((sql) => sql`SELECT pg_backend_pid() AS backend, pg_sleep(0.3)`),
+  );
   const backends = new Set(answers.map(([row]) => row?.backend));
   expect(backends.size).toBeLessThanOrEqual(2);
   await Promise.all(clients.map((sql) => sql.end()));

@@ -1,0 +1,61 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { connect } from "amqplib";
+import { expect, test, vi } from "vitest";
+import { startRabbitMq } from "../src/index.ts";
+import { until } from "../src/until.ts";
+import { processesBelow } from "./processes.ts";
+
+vi.setConfig({ testTimeout: 240_000 });
+
+test("a killed server restarts on the same port, with its durable queues and their persistent messages", async () => {
+  await using server = await startRabbitMq();
+  const connection = await connect(server.url);
+  // The server will go without a word.
+  connection.on("error", () => {});
+  const channel = await connection.createConfirmChannel();
+  await channel.assertQueue("kept");
+  channel.sendToQueue("kept", Buffer.from("a message"), { persistent: true });
+  await channel.waitForConfirms();
+  await server.kill();
+  await expect(connect(server.url)).rejects.toThrow();
+
+  await server.restart();
+  const again = await connect(server.url);
+  const message = await (await again.createChannel()).get("kept", { noAck: true });
+  expect(message && message.content.toString()).toBe("a message");
+  await again.close();
+});
+
+test("nothing is left of a server, its port mapper neither, after SIGKILL to the test process", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "bq-nothing-left-"));
+  const program = fileURLToPath(new URL("./start-rabbitmq.ts", import.meta.url));
+  const child = spawn(process.execPath, ["--conditions=@bq/source", program], {
+    env: { ...process.env, TMPDIR: folder },
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const ended = once(child, "exit");
+  await Promise.race([once(child.stdout, "data"), ended]);
+  expect(startedWith(folder).length).toBeGreaterThan(3);
+  child.kill("SIGKILL");
+  await ended;
+  await until(`no process was started with ${folder}`, () => startedWith(folder).length === 0);
+  await until(`${folder} is empty`, () => readdirSync(folder).length === 0);
+  rmSync(folder, { recursive: true });
+});
+
+/** A daemon leaves its working folder, but keeps its environment. Elsewhere than on Linux only the folder can be seen. */
+function startedWith(folder: string): string[] {
+  if (process.platform !== "linux") return processesBelow(folder);
+  return readdirSync("/proc").filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/environ`, "utf8").includes(folder);
+    } catch {
+      return false;
+    }
+  });
+}
