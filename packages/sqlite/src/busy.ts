@@ -1,8 +1,8 @@
 /**
- * How long the driver may sleep on a lock by itself, in milliseconds. It sleeps on the event loop's thread, so this is short,
- * and what is left of the wait is made of pauses.
+ * How long the driver may sleep on a lock by itself, in milliseconds: not at all. It sleeps on the event loop's thread, and
+ * with many operations that wait even short sleeps would add up, one behind the other. The whole wait is made of pauses.
  */
-export const driverWaitMs = 20;
+export const driverWaitMs = 0;
 
 const shortestPauseMs = 1;
 const longestPauseMs = 25;

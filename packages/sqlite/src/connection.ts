@@ -55,20 +55,20 @@ export class Connection {
     return this.#closing;
   }
 
-  /** Does it with the driver's short wait, and again after a pause while the database is locked. */
+  /** Does it at once where it can, and again after a pause while the database is locked. */
   run<T>(operation: Operation, act: () => T): Awaitable<T> {
-    return this.retrying(operation, () => this.shortly(act));
+    return this.retrying(operation, () => this.withoutSleep(act));
   }
 
-  /** As `run`, for an act that says by `shortly` which of its parts may meet a lock. */
+  /** As `run`, for an act that says by `withoutSleep` which of its parts may meet a lock. */
   retrying<T>(operation: Operation, act: () => T): Awaitable<T> {
     if (this.#closing) throw closedError(operation);
     const answer = this.#attempt(operation, act);
     return answer instanceof Locked ? this.#keep(this.#wait(operation, act, answer)) : answer;
   }
 
-  /** Calls `act` with a driver that waits for a lock only for a moment. */
-  shortly<T>(act: () => T): T {
+  /** Calls `act` with a driver that does not sleep on a lock. */
+  withoutSleep<T>(act: () => T): T {
     return this.#timeout === undefined ? act() : this.#timeout.shortened(act);
   }
 

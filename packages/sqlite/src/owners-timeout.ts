@@ -2,7 +2,7 @@ import type Sqlite from "better-sqlite3";
 
 /**
  * A borrowed connection comes with its owner's busy timeout, 5 seconds by default, and the driver would sleep that long on the
- * event loop's thread. This shortens it for a call and gives it back after.
+ * event loop's thread. This takes its place for a call and gives it back after.
  */
 export class OwnersTimeout {
   readonly #database: Sqlite.Database;

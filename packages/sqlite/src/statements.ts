@@ -82,7 +82,7 @@ const forget = (table: string): string => `
 
 /** The row is free to be claimed, or to be purged: its mark has expired or its lease is over. */
 const over = `(
-    (expires_at > 0 AND expires_at <= @now)
+    (typeof(expires_at) = 'integer' AND expires_at > 0 AND expires_at <= @now)
     OR (expires_at = 0 AND claimed_until <= @now)
   )`;
 

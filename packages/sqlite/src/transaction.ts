@@ -36,19 +36,19 @@ function attempt<R>(
 ): Outcome<R> {
   const { database } = connection;
   // Without a lock, so that redeliveries of what is long processed keep nobody waiting.
-  const before = connection.shortly(() => lookAt(connection, key));
+  const before = connection.withoutSleep(() => lookAt(connection, key));
   if (before.status !== "absent") return before;
   // SQLite refuses to turn a read into a write when another connection wrote in between, however long it may wait: the
   // write lock comes first.
-  connection.shortly(() => database.exec("BEGIN IMMEDIATE"));
+  connection.withoutSleep(() => database.exec("BEGIN IMMEDIATE"));
   try {
-    const state = lookAt(connection, key);
+    const state = asStore(() => lookAt(connection, key));
     if (state.status !== "absent") {
       database.exec("ROLLBACK");
       return state;
     }
     const value = markAndWork(connection, key, work);
-    commit(database);
+    asStore(() => database.exec("COMMIT"));
     return { status: "ran", value };
   } catch (error) {
     return { status: "failed", error: rollBack(database, error) };
@@ -65,8 +65,8 @@ function markAndWork<R>(
   work: (tx: Sqlite.Database) => Awaitable<R>,
 ): R {
   // A savepoint is gone when the work ends the transaction, even if it begins another one.
-  database.exec("SAVEPOINT bq_work");
-  if (key !== undefined) writeMark(statements, key, settings);
+  asStore(() => database.exec("SAVEPOINT bq_work"));
+  if (key !== undefined) asStore(() => writeMark(statements, key, settings));
   let value: Awaitable<R>;
   try {
     value = work(database);
@@ -94,9 +94,10 @@ function savepointIsThere(database: Sqlite.Database): boolean {
   }
 }
 
-function commit(database: Sqlite.Database): void {
+/** What fails here is the store, and not the work. */
+function asStore<T>(act: () => T): T {
   try {
-    database.exec("COMMIT");
+    return act();
   } catch (error) {
     throw toStoreError(error, "transact");
   }

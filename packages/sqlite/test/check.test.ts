@@ -12,6 +12,8 @@ async function lend(setUp: (database: Sqlite.Database) => void): Promise<SqliteS
   const database = openDatabase(temporaryFile());
   database.pragma("journal_mode = WAL");
   database.pragma("synchronous = FULL");
+  // Otherwise SQLite does not turn its journal off.
+  database.unsafeMode(true);
   setUp(database);
   return borrow(database);
 }

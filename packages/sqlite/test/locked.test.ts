@@ -48,6 +48,16 @@ describe("a locked database", () => {
     expect(ticks()).toBeGreaterThan(3);
   });
 
+  it("holds up the event loop for none of many operations that wait at once", async () => {
+    const path = temporaryFile();
+    const store = await openStore(path);
+    const { ticks, released } = lockFor(path, 1_000);
+    await Promise.all(Array.from({ length: 100 }, (_, place) => store.remember(`${place}`)));
+    await released;
+    // With a sleep of 20 ms in each attempt the loop would have come round but once.
+    expect(ticks()).toBeGreaterThan(10);
+  });
+
   it("keeps no reader waiting", async () => {
     const path = temporaryFile();
     const store = await openStore(path);

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { SqliteStore } from "../src/index.ts";
 import { distinctIds } from "./support/distinct-ids.ts";
-import { Model } from "./support/model.ts";
+import { Model, type Step } from "./support/model.ts";
 import { borrow, openDatabase, openStore, temporaryFile } from "./support/temporary.ts";
 
 const ids = ["a", "A", "a ", "\u0000", "\ud83d", distinctIds.at(-10) ?? ""];
@@ -11,7 +11,7 @@ const someIds = fc.array(id, { maxLength: 5 });
 const worker = fc.nat({ max: 2 });
 
 /** One call, by one of the workers; claims are told by their place in the row of all claims that were got. */
-const step = fc.oneof(
+const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ call: fc.constantFrom("seen" as const, "remember" as const, "forget" as const), id, worker }),
   fc.record({ call: fc.constantFrom("seenMany" as const, "rememberMany" as const), ids: someIds, worker }),
   fc.record({ call: fc.constant("claim" as const), id, worker }),
@@ -49,5 +49,3 @@ it("whatever three workers do in whatever order, every answer is that of a plain
     { numRuns: 150 },
   );
 }, 60_000);
-
-export type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;

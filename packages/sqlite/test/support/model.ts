@@ -2,7 +2,15 @@ import type { Claim } from "@bq/idempotency-core";
 import { storageKey } from "@bq/idempotency-core";
 import type Sqlite from "better-sqlite3";
 import type { SqliteStore } from "../../src/index.ts";
-import type { Step } from "../property.test.ts";
+
+/** One call, by one of the workers. A claim is told by its place among all that were got. */
+export type Step = { readonly worker: number } & (
+  | { readonly call: "seen" | "remember" | "forget" | "claim" | "lapse" | "expire"; readonly id: string }
+  | { readonly call: "seenMany" | "rememberMany"; readonly ids: string[] }
+  | { readonly call: "renew" | "commit" | "release"; readonly claim: number }
+  | { readonly call: "transact"; readonly id: string; readonly fails: boolean }
+  | { readonly call: "purge" }
+);
 
 type Kind = "marked" | "expired" | "lapsed" | { heldBy: string };
 
