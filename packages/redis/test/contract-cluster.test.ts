@@ -20,7 +20,7 @@ describeStoreContract(
     () =>
       new Cluster(nodes, {
         keyPrefix: "owner:",
-        enableAutoPipelining: true,
+
         scaleReads,
         redisOptions: { stringNumbers: true },
       }),

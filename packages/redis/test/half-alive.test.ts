@@ -109,7 +109,9 @@ it("a claim without a lease, which would never lapse, is an unknown value", asyn
   });
 });
 
-it("a replica is not asked whether an id was seen, for it may not know yet", async () => {
+it("a replica is not asked whether an id was seen, for it may not know yet", {
+  timeout: 60_000,
+}, async () => {
   const primary = await ownRedis();
   const replica = await ownRedis({ args: ["--replicaof", primary.host, String(primary.port)] });
   const client = plainClient(replica.url);
@@ -132,7 +134,9 @@ it("a replica is not asked whether an id was seen, for it may not know yet", asy
     .toMatch(/is a replica|has lost its primary/);
 });
 
-it("a cluster that lost a primary says so for its ids; those of the others work on", async () => {
+it("a cluster that lost a primary says so for its ids; those of the others work on", {
+  timeout: 60_000,
+}, async () => {
   const cluster = await sharedCluster();
   const store = await RedisStore.connect(cluster.nodes);
   onTestFinished(() => store.close());
