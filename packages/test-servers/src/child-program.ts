@@ -5,6 +5,7 @@ import type { ProgramStart } from "./watchdog-messages.ts";
 
 /** How long a server may take to end in good order before it is killed. */
 const ORDERLY_END_MS = 5_000;
+const LAST_WORDS_MS = 1_000;
 /** How much of the output is kept for an error message. */
 const KEPT_OUTPUT = 8_000;
 
@@ -36,12 +37,17 @@ export class ChildProgram {
       });
     }
     this.exited = new Promise((resolve) => {
-      const end = (how: string) => {
+      this.#child.on("error", (error) => resolve(error.message));
+      this.#child.on("exit", (code, signal) => {
         this.#ended = true;
-        resolve(how);
-      };
-      this.#child.on("error", (error) => end(error.message));
-      this.#child.on("exit", (code, signal) => end(signal ?? `exit code ${code}`));
+        const how = signal ?? `exit code ${code}`;
+        // Its last words may still be on their way, and they say why. A child of it that lives on would keep us waiting.
+        const enough = setTimeout(resolve, LAST_WORDS_MS, how);
+        this.#child.on("close", () => {
+          clearTimeout(enough);
+          resolve(how);
+        });
+      });
     });
   }
 
@@ -62,10 +68,8 @@ export class ChildProgram {
 
   /** Resolves to the output when the program has ended with exit code 0; rejects otherwise. */
   async succeeds(limitMs: number): Promise<string> {
-    const closed = new Promise<void>((resolve) => this.#child.on("close", () => resolve()));
     const result = await this.#within(limitMs, this.exited);
     if (result !== "exit code 0") throw this.#failure(`failed (${result})`);
-    await closed;
     return this.#output;
   }
 
@@ -78,25 +82,24 @@ export class ChildProgram {
 
   /** Ends the program and waits until it is gone: by the signal given, and by SIGKILL if that does not help in time. */
   async end(signal: NodeJS.Signals = this.#endSignal): Promise<void> {
-    if (this.#ended || this.pid === undefined) return;
-    if (signal === "SIGKILL") {
-      this.signal("SIGKILL");
-    } else {
-      // Paused processes hear nothing else.
-      this.signal("SIGCONT");
-      this.#signalRoot(signal);
-      const abort = new AbortController();
-      const late = delay(ORDERLY_END_MS, "late" as const, { signal: abort.signal }).catch(
-        () => "ended" as const,
-      );
-      if ((await Promise.race([this.exited, late])) === "late") this.signal("SIGKILL");
-      abort.abort();
-    }
+    if (signal !== "SIGKILL") await this.#endInOrder(signal);
+    this.signal("SIGKILL");
     await this.exited;
+  }
+
+  async #endInOrder(signal: NodeJS.Signals): Promise<void> {
+    // Paused processes hear nothing else.
+    this.signal("SIGCONT");
+    this.#signalRoot(signal);
+    const abort = new AbortController();
+    const late = delay(ORDERLY_END_MS, undefined, { signal: abort.signal }).catch(() => {});
+    await Promise.race([this.exited, late]);
+    abort.abort();
   }
 
   /** An orderly end is the business of the main process: it takes its children down itself. */
   #signalRoot(signal: NodeJS.Signals): void {
+    if (this.#ended) return;
     if (this.#start.container !== undefined) this.signal(signal);
     else if (this.pid !== undefined) sendSignal(this.pid, signal);
   }

@@ -83,8 +83,11 @@ async function leave(): Promise<void> {
   if (leaving) return;
   leaving = true;
   await Promise.allSettled([...programs.values()].map((program) => program.end()));
-  for (const folder of folders) removeFolder(folder);
-  process.exit();
+  try {
+    for (const folder of folders) removeFolder(folder);
+  } finally {
+    process.exit();
+  }
 }
 
 process.on("message", ({ number, request }: NumberedRequest) => {
