@@ -78,21 +78,44 @@ export function cancel(query: DriverQuery): void {
 }
 
 /**
- * Closes the connection now. The driver itself says goodbye and waits for the server to close, which takes a quarter of an hour
- * when the network swallows everything. It keeps its socket to itself, so the socket is caught while it says goodbye.
+ * Closes the connection now, and drops what it has not sent.
+ *
+ * The driver itself says goodbye and waits for the server to close, which takes a quarter of an hour when the network swallows
+ * everything; so its socket, which it keeps to itself, is caught and destroyed. And what it gathered for the end of this turn
+ * of the event loop it would keep, as the first bytes of its next connection, and never open that; so it is made to write it.
  */
-export function destroy(connection: DriverConnection): void {
-  const { end } = Socket.prototype;
+export function destroy(sql: postgres.Sql, connection: DriverConnection): void {
+  const socket = catchSocket(() => {
+    // It writes at once when it has gathered 1024 bytes. With a COPY under way it gathers none and refuses this.
+    connection.execute(ownQuery(sql, " ".repeat(1_024)));
+    connection.terminate();
+  });
+  socket?.destroy();
+}
+
+/** Gives the socket that is written to or ended by a synchronous call. What is written then is not sent. */
+function catchSocket(act: () => void): Socket | undefined {
+  const { prototype } = Socket;
+  const own = Object.getOwnPropertyDescriptors(prototype);
+  const { end } = prototype;
   let socket: Socket | undefined;
-  // In place during one synchronous call of the driver, so nobody else can meet it.
-  Socket.prototype.end = function (this: Socket, ...args: unknown[]) {
+  // In place for one synchronous call of the driver, so nobody else can meet it.
+  const patch = (name: "end" | "write", value: (this: Socket, ...args: unknown[]) => unknown) =>
+    Object.defineProperty(prototype, name, { value, configurable: true, writable: true });
+  patch("write", function () {
+    socket = this;
+    return true;
+  });
+  patch("end", function (...args) {
     socket = this;
     return Reflect.apply(end, this, args);
-  } as typeof end;
+  });
   try {
-    connection.terminate();
+    act();
   } finally {
-    Socket.prototype.end = end;
+    Object.defineProperty(prototype, "end", own.end);
+    if (own.write === undefined) Reflect.deleteProperty(prototype, "write");
+    else Object.defineProperty(prototype, "write", own.write);
   }
-  socket?.destroy();
+  return socket;
 }

@@ -154,9 +154,9 @@ export class GuardedSession {
     if (connection === undefined) return;
     // The statement would go on, and hold its locks, until it is done. A COMMIT is left to its fate.
     if (this.#current !== undefined && this.#current !== this.#commit) cancel(this.#current);
-    // After the driver has sent what it gathered in this turn; it would begin its next connection with that.
+    // Not in the middle of the driver's own work, from which this may have been called.
     setImmediate(() => {
-      if (connection.reserved === this.#hold) destroy(connection);
+      if (connection.reserved === this.#hold) destroy(this.#sql, connection);
     });
   }
 
