@@ -1,0 +1,52 @@
+import { expect, it } from "vitest";
+import { RedisStore } from "../src/index.ts";
+import { plainClient, sharedRedis } from "./support/servers.ts";
+
+const url = await sharedRedis();
+
+it.each([
+  [{ prefix: "" }, TypeError, /prefix must not be empty/],
+  [{ prefix: "a\ud800" }, TypeError, /prefix must be well-formed/],
+  [{ prefix: 1 }, TypeError, /prefix must be a string, got 1/],
+  [{ ttlMs: 0 }, RangeError, /ttlMs .*got 0/],
+  [{ ttlMs: -1 }, RangeError, /ttlMs .*got -1/],
+  [{ ttlMs: Number.NaN }, RangeError, /ttlMs .*got NaN/],
+  [{ ttlMs: "1d" }, TypeError, /ttlMs .*got "1d"/],
+  [{ commandTimeoutMs: 1 }, TypeError, /unknown option "commandTimeoutMs"/],
+  ["prefix:", TypeError, /options must be an object/],
+] as const)("the options %j are refused by name and value", (options, kind, message) => {
+  const build = () => new RedisStore(plainClient(url), options as never);
+  expect(build).toThrow(kind);
+  expect(build).toThrow(message);
+});
+
+it.each([
+  ["localhost:6379", undefined, /needs an URL such as redis/],
+  ["http://user:secret@host", undefined, /starts with http:\/\/host/],
+  [[], undefined, /list of at least one node/],
+  [undefined, undefined, /list of at least one node/],
+  [["http://host"], undefined, /needs an URL/],
+  ["redis://localhost", { commandTimeoutMs: 0 }, /commandTimeoutMs .*got 0/],
+  ["redis://localhost", { connectTimeoutMs: Number.POSITIVE_INFINITY }, /connectTimeoutMs .*got Infinity/],
+] as const)("connecting to %j with %j is refused", async (target, options, message) => {
+  await expect(RedisStore.connect(target as never, options)).rejects.toThrow(message);
+  await expect(RedisStore.connect(target as never, options)).rejects.not.toThrow(/secret/);
+});
+
+it.each([[undefined], [{}], ["redis://localhost"]])("%j is no client", (client) => {
+  expect(() => new RedisStore(client as never)).toThrow(/must be an ioredis Redis or Cluster/);
+});
+
+it("a server that cannot be reached fails connect with a StoreError that says why, and nothing is left running", async () => {
+  await expect(RedisStore.connect("redis://127.0.0.1:1")).rejects.toMatchObject({
+    name: "StoreError",
+    operation: "connect",
+    message: expect.stringMatching(/127\.0\.0\.1:1 cannot be reached: connect ECONNREFUSED/),
+  });
+  await expect(RedisStore.connect([{ host: "127.0.0.1", port: 1 }])).rejects.toMatchObject({
+    name: "StoreError",
+  });
+  const wrongUser = url.replace("redis://", "redis://nobody:wrong@");
+  await expect(RedisStore.connect(wrongUser)).rejects.toThrow(/WRONGPASS/);
+  await expect(RedisStore.connect([url])).rejects.toThrow(/cluster support disabled/);
+});

@@ -1,0 +1,50 @@
+import { execFile } from "node:child_process";
+import { existsSync, globSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { expect, it } from "vitest";
+import { RedisStore } from "../src/index.ts";
+import { freshPrefix, plainClient, sharedRedis } from "./support/servers.ts";
+
+const url = await sharedRedis();
+const dayMs = 86_400_000;
+
+/** The library that lends a process another clock. */
+function libfaketime(): string {
+  const [path] = globSync("/usr/lib/{,*/}faketime/libfaketime.so.1");
+  if (path === undefined || !existsSync(path)) {
+    throw new Error("libfaketime is not installed. Install it: apt-get install libfaketime");
+  }
+  return path;
+}
+
+it.each(["+1d", "-1d"])(
+  "with a worker's clock %s from the server's, nothing expires early and nothing lives long",
+  async (offset) => {
+    const prefix = freshPrefix();
+    const worker = fileURLToPath(new URL("workers/marker.ts", import.meta.url));
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ["--conditions=@bq/source", worker, url, prefix],
+      {
+        env: {
+          ...process.env,
+          LD_PRELOAD: libfaketime(),
+          FAKETIME: offset,
+          FAKETIME_DONT_FAKE_MONOTONIC: "1",
+        },
+      },
+    );
+    expect(Math.abs(Number(stdout) - Date.now()), "the worker's clock is off").toBeGreaterThan(dayMs / 2);
+    const client = plainClient(url);
+    for (const id of ["marked", "claimed"]) {
+      const leftMs = await client.pttl(`${prefix}${id}`);
+      expect(leftMs).toBeLessThanOrEqual(600_000);
+      expect(leftMs).toBeGreaterThan(300_000);
+    }
+    const store = new RedisStore(client, { prefix });
+    expect(await store.seen("marked")).toBe(true);
+    expect((await store.claim("claimed", 1_000)).status).toBe("in-flight");
+  },
+  60_000,
+);
