@@ -1,10 +1,29 @@
 import { describeStoreContract } from "@bq/idempotency-conformance";
 import { describe, it } from "vitest";
 import { SqliteStore } from "../src/index.ts";
-import { subject } from "./support/contract-subject.ts";
+import { advance, lending, subject } from "./support/contract-subject.ts";
 
 const owning = subject("SqliteStore with a connection of its own", ({ backend, ttlMs }) =>
   SqliteStore.connect(backend.path, { ttlMs }),
 );
 
-describeStoreContract(owning, { describe, it });
+const borrowing = subject(
+  "SqliteStore on a borrowed connection",
+  lending((database) => database.pragma("journal_mode = WAL")),
+);
+
+/** Whatever an owner can set that changes how a driver or a statement answers. */
+const headstrong = subject(
+  "SqliteStore on a borrowed connection with big integers, unsafe mode and rows in reverse",
+  lending((database) => {
+    database.pragma("journal_mode = WAL");
+    database.defaultSafeIntegers(true);
+    database.unsafeMode(true);
+    database.pragma("reverse_unordered_selects = ON");
+    database.pragma("recursive_triggers = ON");
+    database.exec("CREATE TEMP TABLE babelqueue_idempotency (message_id, note)");
+  }),
+);
+
+for (const each of [owning, borrowing, headstrong])
+  describeStoreContract({ ...each, advance }, { describe, it });

@@ -69,7 +69,7 @@ export function lending(setUp: (database: Sqlite.Database) => void): Open {
   };
 }
 
-/** Moves the clock by moving what is stored, for the cases whose waiting another subject does in real time. */
+/** Moves the clock by moving what is stored; that marks and leases end in real time is tested beside the suite. */
 export function advance(ms: number, { backend }: CaseContext<Backend>): void {
   withDatabase(backend.path, (database) => {
     database

@@ -3,8 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type Sqlite from "better-sqlite3";
 import Database from "better-sqlite3";
-import { onTestFinished } from "vitest";
+import { onTestFinished, vi } from "vitest";
 import { SqliteStore, type SqliteStoreOptions } from "../../src/index.ts";
+
+// These tests wait for real disks and for processes that start: how long that takes is not what they are about.
+vi.setConfig({ testTimeout: 60_000 });
 
 /** The path of a database in a folder of its own, which goes when the test ends. */
 export function temporaryFile(): string {
