@@ -181,17 +181,21 @@ export class GuardedSession {
    */
   async #seize(begin: DriverQuery): Promise<void> {
     for (let attempt = 0; attempt < seizeAttempts; attempt++) {
-      let taken = false;
-      await whichConnection(this.#sql, "", (connection) => {
-        taken = connection.reserved !== null && connection.reserved !== undefined;
-        if (taken || this.#over !== undefined) return;
-        this.#keep(connection);
-        connection.execute(begin);
-      });
+      let isTaken = false;
+      try {
+        await whichConnection(this.#sql, "", (connection) => {
+          isTaken = connection.reserved !== null && connection.reserved !== undefined;
+          if (isTaken || this.#over !== undefined) return;
+          this.#keep(connection);
+          connection.execute(begin);
+        });
+      } catch (error) {
+        if (this.#connection !== undefined || !isOfSessionBefore(error)) throw error;
+      }
       if (this.#connection !== undefined) return;
       if (this.#over !== undefined) throw this.#over;
-      if (taken)
-        throw new TypeError("a reserved connection cannot be used, pass the client that it was taken from");
+      if (isTaken)
+        throw new TypeError("a reserved connection cannot be used, pass the client it was taken from");
     }
     throw new Error(
       "the driver did not tell which connection it took, use postgres.js 3.4 with max_pipeline above 0",
@@ -275,4 +279,13 @@ export class GuardedSession {
 /** Was this said by the server, which then went on, and not made up by the driver or said as a farewell? */
 function isServersAnswer(error: unknown): boolean {
   return (error as { severity?: unknown } | null)?.severity === "ERROR";
+}
+
+/**
+ * A connection of 3.4.9 that was terminated during a statement answers the first one after its return with that, unsent. No
+ * server ends a session that is just beginning in this way.
+ */
+function isOfSessionBefore(error: unknown): boolean {
+  const { code } = error as { code?: unknown };
+  return code === "57P01" || code === "57P02";
 }
