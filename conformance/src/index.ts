@@ -4,4 +4,5 @@ export { describeStoreContract, type RegisteredContract, type TestRunner } from 
 export { type Manifest, ManifestError } from "./manifest.ts";
 export type { ContractCase } from "./run-case.ts";
 export { type ManifestOptions, manifestCases, runManifest, type Wrapper } from "./run-manifest.ts";
+export { type Operation, type RunOperationsOptions, runOperations } from "./run-operations.ts";
 export type { Capability, CaseContext, Subject, TransactionHooks } from "./subject.ts";

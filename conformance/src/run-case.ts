@@ -35,7 +35,10 @@ export function toContractCase(definition: CaseDefinition): ContractCase {
 }
 
 /** Provisions, runs, closes and destroys, each within its own deadline. The first failure is the one that is told. */
-async function runCase(subject: Subject, { ttlMs, body }: CaseDefinition): Promise<void> {
+export async function runCase(
+  subject: Subject,
+  { ttlMs, body }: Pick<CaseDefinition, "ttlMs" | "body">,
+): Promise<void> {
   const limitMs = subject.deadlineMs ?? defaultDeadlineMs;
   const place = { namespace: `bq${randomBytes(11).toString("hex")}`, ttlMs };
   const destroy = async (backend: unknown) => subject.destroy?.(backend, { ...place, backend });
