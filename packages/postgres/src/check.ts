@@ -16,7 +16,7 @@ interface Server {
 }
 
 const describeServer = `
-    SELECT pg_catalog.json_build_object(
+    SELECT $1::pg_catalog.varchar::pg_catalog.text || pg_catalog.json_build_object(
       'version', pg_catalog.current_setting('server_version_num')::pg_catalog.int4,
       'versionName', pg_catalog.current_setting('server_version'),
       'fsync', pg_catalog.current_setting('fsync'),
@@ -27,10 +27,10 @@ const describeServer = `
     )::pg_catalog.text`;
 
 const describeRights = `
-    SELECT pg_catalog.string_agg(needed.right_name, ', ')
+    SELECT $1::pg_catalog.varchar::pg_catalog.text || pg_catalog.string_agg(needed.right_name, ', ')
     FROM (VALUES ('SELECT'), ('INSERT'), ('UPDATE'), ('DELETE')) AS needed (right_name)
     WHERE NOT pg_catalog.has_table_privilege(
-      pg_catalog.to_regclass($1::pg_catalog.varchar::pg_catalog.text),
+      pg_catalog.to_regclass($2::pg_catalog.varchar::pg_catalog.text),
       needed.right_name
     )
     HAVING pg_catalog.count(*) > 0`;
@@ -41,20 +41,13 @@ const oldestVersion = 130_000;
 /** What an operator should mend on the server and the table; nothing when all is well. */
 export async function check(client: Client, table: TableName): Promise<Finding[]> {
   try {
-    const { column } = await ask(client, describeServer, []);
-    const server = JSON.parse(column[0] ?? "{}") as Server;
+    const server = JSON.parse((await ask(client, describeServer, [])) ?? "{}") as Server;
     const shape = await readShape(client, table);
-    const rights = shape === undefined ? [] : (await ask(client, describeRights, [table.quoted])).column;
+    const lacking = shape && (await ask(client, describeRights, [table.quoted]));
     return [
       ...ofServer(server),
       ...(shape === undefined ? [missing(table)] : ofTable(shape, table)),
-      ...rights.map((names) =>
-        finding(
-          "error",
-          "privileges",
-          `This role lacks ${names} on ${table.quoted}, so operations fail: grant SELECT, INSERT, UPDATE and DELETE.`,
-        ),
-      ),
+      ...(lacking === undefined ? [] : [withoutRights(lacking, table)]),
     ];
   } catch (error) {
     throw toStoreError(error, "check");
@@ -144,6 +137,14 @@ function ofTable(shape: Shape, table: TableName): Finding[] {
     );
   }
   return findings;
+}
+
+function withoutRights(names: string, table: TableName): Finding {
+  return finding(
+    "error",
+    "privileges",
+    `This role lacks ${names} on ${table.quoted}, so operations fail: grant SELECT, INSERT, UPDATE and DELETE.`,
+  );
 }
 
 function missing(table: TableName): Finding {

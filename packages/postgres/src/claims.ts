@@ -44,7 +44,7 @@ export class Claims {
     return this.#isOurs("release", claim, () => []);
   }
 
-  /** Runs a statement on a claim; it changes or gives one row if the claim is still ours. */
+  /** Runs a statement on a claim; it answers whether the claim was still ours. */
   async #isOurs(
     statement: "renew" | "commit" | "release",
     claim: Claim,
@@ -52,13 +52,13 @@ export class Claims {
   ): Promise<boolean> {
     requireClaim(claim);
     const { id, token } = claim;
-    const { count } = await this.#table.ask({
+    const answer = await this.#table.ask({
       operation: statement,
       id,
       statement,
       parameters: [storageKey(id), token, ...further()],
     });
-    return count === 1;
+    return answer === "1";
   }
 }
 

@@ -19,20 +19,20 @@ export class Marks implements BatchStore {
   }
 
   async seen(id: string): Promise<boolean> {
-    const { count } = await this.#table.ask({
+    const answer = await this.#table.ask({
       operation: "seen",
       id,
       statement: "seen",
       parameters: [storageKey(id)],
     });
-    return count === 1;
+    return answer === "1";
   }
 
   async seenMany(ids: readonly string[]): Promise<boolean[]> {
     const parameters = [asked(ids)];
     if (ids.length === 0) return [];
-    const { column } = await this.#table.ask({ operation: "seenMany", statement: "seenMany", parameters });
-    return answers(column[0], ids.length);
+    const digits = await this.#table.ask({ operation: "seenMany", statement: "seenMany", parameters });
+    return answers(digits, ids.length);
   }
 
   async remember(id: string): Promise<void> {

@@ -33,21 +33,21 @@ export async function purge(table: Table, batchSize: number, stopped: () => bool
 }
 
 async function findExpired(table: Table, limit: number): Promise<string[]> {
-  const { column } = await table.ask({
+  const ids = await table.ask({
     operation: "purge",
     statement: "expired",
     parameters: [String(limit)],
   });
-  return JSON.parse(column[0] ?? "[]");
+  return JSON.parse(ids ?? "[]");
 }
 
 async function deleteExpired(table: Table, ids: readonly string[]): Promise<number> {
-  const { count } = await table.ask({
+  const count = await table.ask({
     operation: "purge",
     statement: "purge",
     parameters: [JSON.stringify(ids)],
   });
-  return count;
+  return Number(count);
 }
 
 export function readBatchSize(options: PurgeOptions | undefined): number {

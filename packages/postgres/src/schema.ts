@@ -21,11 +21,11 @@ export function ddl(table: TableName): string {
 // old order no longer finds what it holds. No further index: a renewal and a commit change no indexed column.
 function createTable({ quoted }: TableName): string {
   return `CREATE TABLE ${quoted} (
-  message_id TEXT COLLATE "C" PRIMARY KEY,
-  created_at TIMESTAMPTZ NOT NULL DEFAULT now(),
-  expires_at TIMESTAMPTZ NULL,
-  claim_token TEXT NULL,
-  claimed_until TIMESTAMPTZ NULL
+  message_id pg_catalog.text COLLATE pg_catalog."C" PRIMARY KEY,
+  created_at pg_catalog.timestamptz NOT NULL DEFAULT pg_catalog.now(),
+  expires_at pg_catalog.timestamptz NULL,
+  claim_token pg_catalog.text NULL,
+  claimed_until pg_catalog.timestamptz NULL
 )`;
 }
 
@@ -61,12 +61,13 @@ function plan(shape: Shape | undefined, table: TableName): string[] {
   return columns.length > 0 ? [`ALTER TABLE ${table.quoted}\n${columns.join(",\n")}`] : [];
 }
 
+const setting = `
+    SELECT
+      $1::pg_catalog.varchar::pg_catalog.text
+      || pg_catalog.set_config('lock_timeout', $2::pg_catalog.varchar::pg_catalog.text, TRUE)`;
+
 async function setLockTimeout(tx: Client, ms: number): Promise<void> {
-  await ask(
-    tx,
-    "SELECT pg_catalog.set_config('lock_timeout', $1::pg_catalog.varchar::pg_catalog.text, TRUE)",
-    [String(ms)],
-  );
+  await ask(tx, setting, [String(ms)]);
 }
 
 function migrationFailure(error: unknown, { quoted, schema }: TableName): StoreError {

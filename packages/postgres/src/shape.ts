@@ -35,12 +35,12 @@ const needed = [
 
 /** The columns that a table of the Go store lacks. */
 export const addedColumns = {
-  claim_token: "TEXT NULL",
-  claimed_until: "TIMESTAMPTZ NULL",
+  claim_token: "pg_catalog.text NULL",
+  claimed_until: "pg_catalog.timestamptz NULL",
 } as const;
 
 const describeTable = `
-    SELECT pg_catalog.json_build_object(
+    SELECT $1::pg_catalog.varchar::pg_catalog.text || pg_catalog.json_build_object(
       'kind', rel.relkind,
       'persistence', rel.relpersistence,
       'columns', (
@@ -75,12 +75,12 @@ const describeTable = `
       )
     )::pg_catalog.text
     FROM pg_catalog.pg_class AS rel
-    WHERE rel.oid = pg_catalog.to_regclass($1::pg_catalog.varchar::pg_catalog.text)`;
+    WHERE rel.oid = pg_catalog.to_regclass($2::pg_catalog.varchar::pg_catalog.text)`;
 
 /** Reads the catalogue, which every role may; `undefined` when there is no such table. */
 export async function readShape(client: Client, table: TableName): Promise<Shape | undefined> {
-  const { column } = await ask(client, describeTable, [table.quoted]);
-  return column[0] === undefined ? undefined : (JSON.parse(column[0]) as Shape);
+  const shape = await ask(client, describeTable, [table.quoted]);
+  return shape === undefined ? undefined : (JSON.parse(shape) as Shape);
 }
 
 /** The columns that can be added to make the table fit. */

@@ -1,36 +1,41 @@
-/** Every statement on the rows of one table. Each answers by its row count, or by one column of text. */
+/**
+ * Every statement on the rows of one table. Each answers with one row of one text: `$1`, as it was sent, and the answer behind
+ * it. So an answer tells which question it belongs to.
+ */
 export interface Statements {
-  /** `$1` id. One row when it is marked. */
+  /** `$2` id. `1` when it is marked, else `0`. */
   readonly seen: string;
-  /** `$1` ids as a JSON array. One row: a `1` or a `0` for each, in their order. */
+  /** `$2` ids as a JSON array. A `1` or a `0` for each, in their order. */
   readonly seenMany: string;
-  /** `$1` id, `$2` ttl. */
+  /** `$2` id, `$3` ttl. */
   readonly remember: string;
-  /** `$1` ids as a JSON array, unique and sorted, `$2` ttl. */
+  /** `$2` ids as a JSON array, unique and sorted, `$3` ttl. */
   readonly rememberMany: string;
-  /** `$1` id. */
+  /** `$2` id. */
   readonly forget: string;
-  /** `$1` id, `$2` token, `$3` lease. One row: `taken`, `processed` or the milliseconds; no row: ask again. */
+  /** `$2` id, `$3` token, `$4` lease. `taken`, `processed` or the milliseconds; no row: ask again. */
   readonly claim: string;
-  /** `$1` id, `$2` token, `$3` lease. One row when the claim is ours. */
+  /** `$2` id, `$3` token, `$4` lease. `1` when the claim is ours. */
   readonly renew: string;
-  /** `$1` id, `$2` token, `$3` ttl. One row when the claim was ours. */
+  /** `$2` id, `$3` token, `$4` ttl. `1` when the claim was ours. */
   readonly commit: string;
-  /** `$1` id, `$2` token. One row when the claim was ours. */
+  /** `$2` id, `$3` token. `1` when the claim was ours. */
   readonly release: string;
-  /** `$1` id, `$2` ttl. Answers as `claim` does. */
+  /** `$2` id, `$3` ttl. Answers as `claim` does. */
   readonly mark: string;
   /** As `mark`, in a transaction that `beginBounded` opened. */
   readonly markBounded: string;
-  /** `$1` the most ids to give. One row: a JSON array of ids whose rows are of no use any more. */
+  /** `$2` the most ids to give. A JSON array of ids whose rows are of no use any more. */
   readonly expired: string;
-  /** `$1` ids as a JSON array. Deletes those that are of no use now, as many rows as it counts. */
+  /** `$2` ids as a JSON array. Deletes those that are of no use now, and tells how many. */
   readonly purge: string;
 }
 
 // Parameters come as varchar, and are cast at once: an operator between two types that differ is one that somebody's schema
-// on the search_path could define. `$1` is always the id's storage key.
-const id = "$1::pg_catalog.varchar::pg_catalog.text";
+// on the search_path could define.
+const question = "$1::pg_catalog.varchar::pg_catalog.text";
+/** The id's storage key. */
+const id = "$2::pg_catalog.varchar::pg_catalog.text";
 
 // The start of the statement, by the server's clock. now() would be the start of the transaction, which may be minutes ago
 // when the caller opened it; clock_timestamp() may differ from row to row and cannot be compared through an index.
@@ -42,13 +47,17 @@ const inFlight = `(held.expires_at = 'epoch' AND held.claimed_until > ${now})`;
 const free = `(held.expires_at <= ${now}
       AND (held.expires_at <> 'epoch' OR held.claimed_until IS NULL OR held.claimed_until <= ${now}))`;
 const ours = `held.message_id = ${id}
-    AND held.claim_token = $2::pg_catalog.varchar::pg_catalog.text
+    AND held.claim_token = $3::pg_catalog.varchar::pg_catalog.text
     AND ${inFlight}`;
 
-const mark: Taken = { expiresAt: later("$2"), token: "NULL", claimedUntil: "NULL" };
+/** How many rows the statement changed. */
+const countDone = `SELECT ${question} || pg_catalog.count(*)::pg_catalog.text
+    FROM done`;
+
+const mark: Taken = { expiresAt: later("$3"), token: "NULL", claimedUntil: "NULL" };
 
 // The ids of a batch, whatever the client makes of arrays.
-const asked = "pg_catalog.json_array_elements_text($1::pg_catalog.varchar::pg_catalog.json)";
+const asked = "pg_catalog.json_array_elements_text($2::pg_catalog.varchar::pg_catalog.json)";
 
 const orMark = `ON CONFLICT (message_id) DO UPDATE
     SET
@@ -101,9 +110,12 @@ function take(table: string, values: Taken): string {
       WHERE ${free}
       RETURNING 'taken' AS answer
     )
-    SELECT answer${afterwards} FROM standing
-    UNION ALL
-    SELECT answer${afterwards} FROM taken`;
+    SELECT ${question} || found.answer${afterwards}
+    FROM (
+      SELECT answer FROM standing
+      UNION ALL
+      SELECT answer FROM taken
+    ) AS found`;
 }
 
 // The setting in which a transaction keeps the caller's lock_timeout while it waits for the mark.
@@ -124,13 +136,15 @@ const unbound = `pg_catalog.set_config('lock_timeout', pg_catalog.current_settin
 export function writeStatements(table: string): Statements {
   return Object.freeze({
     seen: `
-    SELECT 1
-    FROM ${table} AS held
-    WHERE held.message_id = ${id}
-      AND ${marked}`,
+    SELECT ${question} || CASE WHEN EXISTS (
+      SELECT
+      FROM ${table} AS held
+      WHERE held.message_id = ${id}
+        AND ${marked}
+    ) THEN '1' ELSE '0' END`,
 
     seenMany: `
-    SELECT pg_catalog.string_agg(CASE WHEN held.message_id IS NULL THEN '0' ELSE '1' END, '' ORDER BY asked.position)
+    SELECT ${question} || pg_catalog.string_agg(CASE WHEN held.message_id IS NULL THEN '0' ELSE '1' END, '' ORDER BY asked.position)
     FROM ${asked} WITH ORDINALITY AS asked (id, position)
     LEFT JOIN ${table} AS held
       ON held.message_id = asked.id
@@ -138,54 +152,70 @@ export function writeStatements(table: string): Statements {
 
     remember: `
     INSERT INTO ${table} AS held (message_id, created_at, expires_at, claim_token, claimed_until)
-    VALUES (${id}, ${now}, ${later("$2")}, NULL, NULL)
-    ${orMark}`,
+    VALUES (${id}, ${now}, ${later("$3")}, NULL, NULL)
+    ${orMark}
+    RETURNING ${question}`,
 
     // In the order of the list: two statements that lock the same rows in different orders would end in a deadlock.
     rememberMany: `
-    INSERT INTO ${table} AS held (message_id, created_at, expires_at, claim_token, claimed_until)
-    SELECT asked.id, ${now}, ${later("$2")}, NULL, NULL
-    FROM ${asked} WITH ORDINALITY AS asked (id, position)
-    ORDER BY asked.position
-    ${orMark}`,
+    WITH done AS (
+      INSERT INTO ${table} AS held (message_id, created_at, expires_at, claim_token, claimed_until)
+      SELECT asked.id, ${now}, ${later("$3")}, NULL, NULL
+      FROM ${asked} WITH ORDINALITY AS asked (id, position)
+      ORDER BY asked.position
+      ${orMark}
+      RETURNING 1
+    )
+    ${countDone}`,
 
     forget: `
-    DELETE FROM ${table} AS held
-    WHERE held.message_id = ${id}`,
+    WITH done AS (
+      DELETE FROM ${table} AS held
+      WHERE held.message_id = ${id}
+      RETURNING 1
+    )
+    ${countDone}`,
 
     claim: take(table, {
       expiresAt: "'epoch'::pg_catalog.timestamptz",
-      token: "$2::pg_catalog.varchar::pg_catalog.text",
-      claimedUntil: later("$3"),
+      token: "$3::pg_catalog.varchar::pg_catalog.text",
+      claimedUntil: later("$4"),
     }),
 
     renew: `
-    UPDATE ${table} AS held
-    SET claimed_until = ${later("$3")}
-    WHERE ${ours}`,
+    WITH done AS (
+      UPDATE ${table} AS held
+      SET claimed_until = ${later("$4")}
+      WHERE ${ours}
+      RETURNING 1
+    )
+    ${countDone}`,
 
     commit: `
-    WITH kept AS (
+    WITH done AS (
       UPDATE ${table} AS held
       SET
         created_at = ${now},
-        expires_at = ${later("$3")},
+        expires_at = ${later("$4")},
         claim_token = NULL,
         claimed_until = NULL
       WHERE ${ours}
-      RETURNING 1 AS row
+      RETURNING 1
     ), lost AS (
       INSERT INTO ${table} AS held (message_id, created_at, expires_at, claim_token, claimed_until)
-      SELECT ${id}, ${now}, ${later("$3")}, NULL, NULL
-      WHERE NOT EXISTS (SELECT FROM kept)
+      SELECT ${id}, ${now}, ${later("$4")}, NULL, NULL
+      WHERE NOT EXISTS (SELECT FROM done)
       ${orMark}
     )
-    SELECT kept.row
-    FROM kept`,
+    ${countDone}`,
 
     release: `
-    DELETE FROM ${table} AS held
-    WHERE ${ours}`,
+    WITH done AS (
+      DELETE FROM ${table} AS held
+      WHERE ${ours}
+      RETURNING 1
+    )
+    ${countDone}`,
 
     mark: take(table, mark),
     markBounded: take(table, { ...mark, afterwards: unbound }),
@@ -193,12 +223,12 @@ export function writeStatements(table: string): Statements {
     // Finding them reads the whole table once, and that is cheaper than an index which every commit of a claim would have to
     // write to: it changes expires_at, and without such an index it stays on its page (a HOT update) and logs a third less.
     expired: `
-    SELECT COALESCE(pg_catalog.json_agg(expired.message_id), '[]')::pg_catalog.text
+    SELECT ${question} || COALESCE(pg_catalog.json_agg(expired.message_id), '[]')::pg_catalog.text
     FROM (
       SELECT held.message_id
       FROM ${table} AS held
       WHERE ${free}
-      LIMIT $1::pg_catalog.varchar::pg_catalog.int8
+      LIMIT $2::pg_catalog.varchar::pg_catalog.int8
     ) AS expired`,
 
     // A row that somebody works with is passed over, so that a purge waits for nobody.
@@ -210,9 +240,12 @@ export function writeStatements(table: string): Statements {
         ON held.message_id = asked.id
       WHERE ${free}
       FOR UPDATE OF held SKIP LOCKED
+    ), done AS (
+      DELETE FROM ${table} AS held
+      USING expired
+      WHERE held.message_id = expired.message_id
+      RETURNING 1
     )
-    DELETE FROM ${table} AS held
-    USING expired
-    WHERE held.message_id = expired.message_id`,
+    ${countDone}`,
   });
 }

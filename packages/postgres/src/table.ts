@@ -1,4 +1,4 @@
-import { type Answer, ask, type Client, type Parameter } from "./ask.ts";
+import { ask, type Client, type Parameter } from "./ask.ts";
 import type { Settings } from "./options.ts";
 import { retrying } from "./retry.ts";
 import { failure } from "./sqlstate.ts";
@@ -41,8 +41,8 @@ export class Table {
     return ttlMs === undefined ? null : String(ttlMs);
   }
 
-  /** Runs a statement. Whatever goes wrong becomes a `StoreError`. */
-  async ask({ operation, id, statement, parameters }: Request): Promise<Answer> {
+  /** Runs a statement and gives its answer. Whatever goes wrong becomes a `StoreError`. */
+  async ask({ operation, id, statement, parameters }: Request): Promise<string | undefined> {
     const text = this.#statements[statement];
     try {
       return await retrying(this.#retries, () => ask(this.#client, text, parameters));

@@ -1,5 +1,4 @@
 import { StoreError } from "@bq/idempotency-core/backend";
-import type { Answer } from "./ask.ts";
 
 /** What an attempt to take an id found. */
 export type Taking =
@@ -14,10 +13,14 @@ const mostQuestions = 100;
  * Asks until the statement answers. It gives no row when the id was taken, or given up, by somebody who committed while it
  * waited: its snapshot is older than that, and the next one's is not.
  */
-export async function takeId(operation: string, id: string, ask: () => Promise<Answer>): Promise<Taking> {
+export async function takeId(
+  operation: string,
+  id: string,
+  ask: () => Promise<string | undefined>,
+): Promise<Taking> {
   for (let questions = 1; questions <= mostQuestions; questions++) {
-    const { column } = await ask();
-    if (column[0] !== undefined) return readTaking(operation, id, column[0]);
+    const answer = await ask();
+    if (answer !== undefined) return readTaking(operation, id, answer);
   }
   throw new StoreError(`The id changed hands ${mostQuestions} times while ${operation} asked for it.`, {
     operation,

@@ -8,8 +8,11 @@ import {
   startProxy,
 } from "@bq/idempotency-test-servers";
 import postgres from "postgres";
-import { afterAll, inject, onTestFinished } from "vitest";
+import { afterAll, inject, onTestFinished, vi } from "vitest";
 import { type PostgresConnectOptions, PostgresStore } from "../../src/index.ts";
+
+// Servers are started and processes forked in these tests, and the machine may be busy with others.
+vi.setConfig({ testTimeout: 60_000 });
 
 /** A database that all files share, each with tables of its own. */
 export const sharedUrl: string = inject("postgresUrl");
