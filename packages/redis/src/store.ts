@@ -18,7 +18,7 @@ import {
   storageKey,
 } from "@bq/idempotency-core/backend";
 import { checkServers } from "./check.ts";
-import { type Attempt, isReply, keyPrefixOf, type RedisClient, send } from "./client.ts";
+import { isReply, keyPrefixOf, type RedisClient } from "./client.ts";
 import {
   claimValue,
   drop,
@@ -33,8 +33,8 @@ import {
   write,
   writeMany,
 } from "./commands.ts";
-import { type ClusterNode, connect, type OwnConnection } from "./connect.ts";
-import { explain, unknownValue } from "./explain.ts";
+import { type ClusterNode, connect } from "./connect.ts";
+import { unknownValue } from "./explain.ts";
 import {
   type RedisConnectOptions,
   type RedisStoreOptions,
@@ -43,6 +43,7 @@ import {
   type Settings,
 } from "./options.ts";
 import { OwnClaims } from "./own-claims.ts";
+import { Session } from "./session.ts";
 import { slotOf } from "./slots.ts";
 
 /**
@@ -57,10 +58,7 @@ export class RedisStore implements BatchStore, ClaimingStore {
   readonly #client: RedisClient;
   readonly #settings: Settings;
   readonly #ownClaims: OwnClaims;
-  readonly #underWay = new Set<Promise<unknown>>();
-  /** Only when the client is our own. */
-  #connection: OwnConnection | undefined;
-  #closing: Promise<void> | undefined;
+  #session: Session;
 
   /**
    * Connects to one server (`redis://` or, with TLS, `rediss://`) or to a cluster (a list of some of its nodes). The store
@@ -77,7 +75,7 @@ export class RedisStore implements BatchStore, ClaimingStore {
     const { prefix, ttlMs, ...limits } = readConnectOptions(options);
     const connection = await connect(target, limits);
     const store = new RedisStore(connection.client, { prefix, ttlMs });
-    store.#connection = connection;
+    store.#session = new Session(connection.client, connection);
     return store;
   }
 
@@ -94,17 +92,22 @@ export class RedisStore implements BatchStore, ClaimingStore {
     this.#client = client;
     this.#settings = readOptions(options);
     this.#ownClaims = new OwnClaims(client);
+    this.#session = new Session(client);
   }
 
   async seen(id: string): Promise<boolean> {
-    return isMark(await this.#run("seen", id, read(this.#key(id))), "seen", id);
+    return isMark(await this.#session.run("seen", id, read(this.#key(id))), "seen", id);
   }
 
   async seenMany(ids: readonly string[]): Promise<boolean[]> {
     const found = new Map<string, boolean>();
     await Promise.all(
       this.#groups(ids).map(async (group) => {
-        const values = await this.#run("seenMany", undefined, readMany(group.map((id) => this.#key(id))));
+        const values = await this.#session.run(
+          "seenMany",
+          undefined,
+          readMany(group.map((id) => this.#key(id))),
+        );
         group.forEach((id, i) => {
           found.set(id, isMark((values as unknown[])[i], "seenMany", id));
         });
@@ -114,7 +117,7 @@ export class RedisStore implements BatchStore, ClaimingStore {
   }
 
   async remember(id: string): Promise<void> {
-    await this.#run("remember", id, write(this.#key(id), this.#settings.ttlMs));
+    await this.#session.run("remember", id, write(this.#key(id), this.#settings.ttlMs));
   }
 
   /**
@@ -125,7 +128,7 @@ export class RedisStore implements BatchStore, ClaimingStore {
     const groups = this.#groups(ids);
     const outcomes = await Promise.allSettled(
       groups.map((group) =>
-        this.#run(
+        this.#session.run(
           "rememberMany",
           undefined,
           writeMany(
@@ -146,7 +149,7 @@ export class RedisStore implements BatchStore, ClaimingStore {
   }
 
   async forget(id: string): Promise<void> {
-    await this.#run("forget", id, drop(this.#key(id)));
+    await this.#session.run("forget", id, drop(this.#key(id)));
   }
 
   async claim(id: string, leaseMs: number): Promise<ClaimResult> {
@@ -156,7 +159,7 @@ export class RedisStore implements BatchStore, ClaimingStore {
     const sentAt = performance.now();
     let found: unknown;
     try {
-      found = await this.#run("claim", id, takeClaim(key, claim.token, leaseMs));
+      found = await this.#session.run("claim", id, takeClaim(key, claim.token, leaseMs));
     } catch (error) {
       if (maybeDone(error)) this.#dropBehind(claim);
       throw error;
@@ -179,7 +182,11 @@ export class RedisStore implements BatchStore, ClaimingStore {
     requireClaim(claim);
     requireLease(leaseMs);
     const sentAt = performance.now();
-    const renewed = await this.#run("renew", claim.id, renewClaim(this.#key(claim.id), claim.token, leaseMs));
+    const renewed = await this.#session.run(
+      "renew",
+      claim.id,
+      renewClaim(this.#key(claim.id), claim.token, leaseMs),
+    );
     if (Number(renewed) !== 1) return false;
     this.#ownClaims.granted(claim, leaseMs, sentAt);
     return true;
@@ -201,8 +208,7 @@ export class RedisStore implements BatchStore, ClaimingStore {
 
   /** What an operator should know or mend about the server, or each primary of the cluster. Changes nothing. */
   async check(): Promise<Finding[]> {
-    this.#requireOpen("check", undefined);
-    return this.#track(checkServers(this.#client, this.#settings));
+    return this.#session.attempt("check", undefined, () => checkServers(this.#client, this.#settings));
   }
 
   /**
@@ -210,17 +216,11 @@ export class RedisStore implements BatchStore, ClaimingStore {
    * with `BQ_STORE_CLOSED`. May be called more than once.
    */
   close(): Promise<void> {
-    this.#closing ??= this.#close();
-    return this.#closing;
+    return this.#session.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
-  }
-
-  async #close(): Promise<void> {
-    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
-    this.#connection?.end();
   }
 
   #key(id: string): string {
@@ -246,7 +246,7 @@ export class RedisStore implements BatchStore, ClaimingStore {
   /** Sends a commit or a release, and notes when it may have been done without an answer. */
   async #settle(operation: "commit" | "release", claim: Claim, request: Request): Promise<unknown> {
     try {
-      return await this.#run(operation, claim.id, request);
+      return await this.#session.run(operation, claim.id, request);
     } catch (error) {
       if (maybeDone(error)) this.#ownClaims.unanswered(claim);
       throw error;
@@ -258,53 +258,7 @@ export class RedisStore implements BatchStore, ClaimingStore {
    * a reconnect. A release behind it, on the same connection, drops it then; otherwise nobody would hold the id for a lease.
    */
   #dropBehind(claim: Claim): void {
-    const request = dropClaim(this.#key(claim.id), claim.token);
-    this.#track(send(this.#client, request, { abandoned: false })).catch(() => {});
-  }
-
-  async #run(operation: string, id: string | undefined, request: Request): Promise<unknown> {
-    this.#requireOpen(operation, id);
-    try {
-      return await this.#track(this.#send(operation, id, request));
-    } catch (error) {
-      throw explain(error, operation, id);
-    }
-  }
-
-  #send(operation: string, id: string | undefined, request: Request): Promise<unknown> {
-    const attempt: Attempt = { abandoned: false };
-    if (!this.#connection) return send(this.#client, request, attempt);
-    const unreachable = this.#connection.unreachable();
-    if (unreachable) return Promise.reject(unreachable);
-    const limitMs = this.#connection.commandTimeoutMs;
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        attempt.abandoned = true;
-        reject(new StoreTimeoutError(operation, id, limitMs));
-      }, limitMs);
-      send(this.#client, request, attempt)
-        .then(resolve, reject)
-        .finally(() => clearTimeout(timer));
-    });
-  }
-
-  #track<T>(operation: Promise<T>): Promise<T> {
-    this.#underWay.add(operation);
-    const done = () => this.#underWay.delete(operation);
-    operation.then(done, done);
-    return operation;
-  }
-
-  #requireOpen(operation: string, id: string | undefined): void {
-    if (!this.#closing) return;
-    throw new StoreError(
-      `The store was closed before ${operation}. Close it when no delivery runs any more.`,
-      {
-        operation,
-        id,
-        code: "BQ_STORE_CLOSED",
-      },
-    );
+    this.#session.sendBehind(dropClaim(this.#key(claim.id), claim.token));
   }
 }
 

@@ -17,13 +17,7 @@ function scaleReads(): never {
 describeStoreContract(
   borrowedClientSubject(
     "RedisStore on a peculiar cluster client of ioredis 5",
-    () =>
-      new Cluster(nodes, {
-        keyPrefix: "owner:",
-
-        scaleReads,
-        redisOptions: { stringNumbers: true },
-      }),
+    () => new Cluster(nodes, { keyPrefix: "owner:", enableAutoPipelining: true, scaleReads }),
   ),
   concurrent,
 );
