@@ -5,7 +5,6 @@ import type {
   ClaimingStore,
   ClaimResult,
   Finding,
-  Store,
   TransactionalStore,
   TransactResult,
 } from "@bq/idempotency-core";
@@ -157,7 +156,7 @@ export class SqliteStore implements BatchStore, ClaimingStore, TransactionalStor
    * kept or dropped with the transaction. Begin it with `BEGIN IMMEDIATE` (`database.transaction(work).immediate()`), or a
    * write may fail at once with SQLITE_BUSY.
    */
-  within(tx: Sqlite.Database): Store {
+  within(tx: Sqlite.Database): StoreInTransaction {
     requireDatabase(tx);
     return new StoreInTransaction(tx, this.#connection.settings);
   }
