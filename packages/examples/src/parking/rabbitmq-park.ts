@@ -34,6 +34,9 @@ export async function park(
       // The broker starts to count anew; what it had counted is kept here.
       "x-redeliveries": (headers?.["x-redeliveries"] ?? 0) + redeliveries,
       "x-delivery-count": undefined,
+      // A message that seems to have expired on the work queue before would be dropped on its way back, as one that circles.
+      "x-death": undefined,
+      "x-earlier-death": headers?.["x-earlier-death"] ?? headers?.["x-death"],
       // Would send further copies to the queues that it names.
       CC: undefined,
     },
