@@ -80,6 +80,8 @@ export class Connection {
   }
 
   async #end(): Promise<void> {
+    // Not from inside the work of a transaction, which would take the transaction with it.
+    await undefined;
     while (this.#waiting.size > 0) await Promise.allSettled(this.#waiting);
     if (!this.#owned || !this.database.open) return;
     try {

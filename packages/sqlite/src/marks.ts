@@ -4,7 +4,7 @@ import type { Statements } from "./statements.ts";
 
 /** What the id is now. */
 export function look(statements: Statements, key: string): State {
-  return readState(statements.read.get(key), Date.now());
+  return readState(key, statements.read.get(key), Date.now());
 }
 
 /** Writes the mark from any state. */

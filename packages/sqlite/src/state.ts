@@ -1,4 +1,4 @@
-import { StoreError, show } from "@bq/idempotency-core/backend";
+import { quoteId, StoreError, show } from "@bq/idempotency-core/backend";
 
 /**
  * A stored row: `expires_at`, `claim_token`, `claimed_until`. SQLite keeps a value of any type in any column, so nothing is
@@ -20,15 +20,15 @@ const processed: State = Object.freeze({ status: "processed" });
  *
  * @throws {StoreError} `BQ_STORE_SCHEMA` for a row that this version never writes
  */
-export function readState(row: StoredRow | undefined, now: number): State {
+export function readState(key: string, row: StoredRow | undefined, now: number): State {
   if (row === undefined) return absent;
   const [expiresAt, claimToken, claimedUntil] = row;
   if (expiresAt === null) return processed;
-  if (!isTime(expiresAt)) throw unknownRow("expires_at", expiresAt);
+  if (!isTime(expiresAt)) throw unknownRow(key, "expires_at", expiresAt);
   if (expiresAt > now) return processed;
   if (expiresAt > 0) return absent;
-  if (typeof claimToken !== "string") throw unknownRow("claim_token", claimToken);
-  if (!isTime(claimedUntil)) throw unknownRow("claimed_until", claimedUntil);
+  if (typeof claimToken !== "string") throw unknownRow(key, "claim_token", claimToken);
+  if (!isTime(claimedUntil)) throw unknownRow(key, "claimed_until", claimedUntil);
   return claimedUntil > now ? { status: "in-flight", retryAfterMs: claimedUntil - now } : absent;
 }
 
@@ -36,9 +36,9 @@ function isTime(value: unknown): value is number {
   return Number.isInteger(value) && (value as number) >= 0;
 }
 
-function unknownRow(column: string, value: unknown): StoreError {
+function unknownRow(key: string, column: string, value: unknown): StoreError {
   return new StoreError(
-    `A row holds ${show(value)} as its ${column}, which this version never writes: it may be from a newer version or another program. Nothing is known about its id until the row is mended or deleted.`,
+    `The row of ${quoteId(key)} holds ${show(value)} as its ${column}, which this version never writes: it may be from a newer version or another program. Mend the row, or delete it if the message is to run again.`,
     { operation: "read", code: "BQ_STORE_SCHEMA" },
   );
 }

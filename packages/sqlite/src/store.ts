@@ -94,7 +94,7 @@ export class SqliteStore implements BatchStore, ClaimingStore, TransactionalStor
     return connection.run({ name: "seenMany" }, () => {
       const rows = connection.statements.readMany.all(asJson(keys));
       const now = Date.now();
-      const states = new Map(rows.map(([key, ...row]) => [key, readState(row, now)]));
+      const states = new Map(rows.map(([key, ...row]) => [key, readState(key, row, now)]));
       return keys.map((key) => states.get(key)?.status === "processed");
     });
   }

@@ -52,6 +52,32 @@ describe("close", () => {
     expect(handedOut?.open).toBe(false);
   });
 
+  it("called by the work of a transaction lets it commit", async () => {
+    const path = temporaryFile();
+    const store = await openStore(path);
+    let closed: Promise<void> | undefined;
+    const result = await store.transact("a", () => {
+      closed = store.close();
+    });
+    expect(result).toMatchObject({ status: "ran" });
+    await closed;
+    expect(await (await openStore(path)).seen("a")).toBe(true);
+  });
+
+  it("that a half-read query prevents may be tried again", async () => {
+    const store = await openStore();
+    let rows: Iterator<unknown> | undefined;
+    await errorOf(() =>
+      store.transact(undefined, (tx) => {
+        rows = tx.prepare("SELECT 1 UNION SELECT 2").iterate();
+        rows.next();
+      }),
+    );
+    expect((await errorOf(() => store.close())).message).toContain("busy executing a query");
+    rows?.return?.();
+    await store.close();
+  });
+
   it("leaves a borrowed connection open", async () => {
     const database = openDatabase(temporaryFile());
     const store = await borrow(database);

@@ -92,6 +92,7 @@ describe("a row that this version never writes", () => {
     for (const call of calls) {
       const error = await errorOf(call);
       expect(error).toMatchObject({ name: "StoreError", code: "BQ_STORE_SCHEMA" });
+      expect(error.message).toContain('"odd"');
       expect(error.message).toContain(column);
     }
     expect(await store.purge()).toBe(0);
