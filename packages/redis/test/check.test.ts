@@ -59,7 +59,7 @@ it("a client's own key prefix is told, and settings are read in whatever shape i
   expect(await findings(new RedisStore(client))).toEqual({ "key-prefix": "info", persistence: "error" });
 });
 
-it("on a cluster every primary is checked, and named", { timeout: 60_000 }, async () => {
+it("on a cluster every primary is checked, and named", async () => {
   const cluster = await sharedCluster();
   const store = await RedisStore.connect(cluster.nodes);
   onTestFinished(() => store.close());

@@ -100,7 +100,7 @@ it("two handles behave like one plain map, whatever is done in whatever order", 
   );
 });
 
-it("so do two handles on a cluster", { timeout: 60_000 }, async () => {
+it("so do two handles on a cluster", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(operation, { minLength: 30, maxLength: 60 }), async (operations) => {
       const prefix = freshPrefix();

@@ -113,7 +113,7 @@ it("an emptied script cache is filled again", async () => {
   }
 });
 
-it("a claim survives an outage that is over before its lease", { timeout: 60_000 }, async () => {
+it("a claim survives an outage that is over before its lease", async () => {
   const proxy = await ownProxy(url);
   const prefix = freshPrefix();
   const store = await RedisStore.connect(proxy.url, { prefix, commandTimeoutMs: 300 });
