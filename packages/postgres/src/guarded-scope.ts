@@ -67,7 +67,7 @@ export class GuardedScope {
   async savepoint<R>(label: string | undefined, work: Work<R>): Promise<R> {
     if (this.#closed !== undefined) throw this.#closed;
     const session = this.#session;
-    const name = `s${session.nextSavepoint()}${label ? `_${label}` : ""}`;
+    const name = `s${session.savepoints++}${label ? `_${label}` : ""}`;
     const quoted = `"${name.replaceAll('"', '""')}"`;
     await session.run(`savepoint ${quoted}`);
     const scope = new GuardedScope(this.#sql, session, `savepoint ${quoted}`);

@@ -8,11 +8,8 @@ import {
   type Hold,
   ownQuery,
   takeOffList,
-  whichConnection,
 } from "./guarded-driver.ts";
-
-/** How often a connection is asked for again when the driver did not tell which one it took. */
-const seizeAttempts = 100;
+import { offerConnection } from "./guarded-offer.ts";
 
 /**
  * One transaction on one connection of the pool.
@@ -23,6 +20,8 @@ const seizeAttempts = 100;
  * that BEGIN went to, inside that transaction, or nowhere: a session whose death nobody has noticed yet loses it as well.
  */
 export class GuardedSession {
+  /** How many savepoints were set: the number in the next one's name. */
+  savepoints = 0;
   readonly #sql: postgres.Sql;
   readonly #id: string | undefined;
   readonly #hold: Hold;
@@ -40,7 +39,6 @@ export class GuardedSession {
   /** `#over`, when it was neither COMMIT nor ROLLBACK that ended the transaction. */
   #broken: StoreError | undefined;
   #whenDrained: (() => void)[] = [];
-  #savepoints = 0;
 
   constructor(sql: postgres.Sql, id: string | undefined) {
     this.#sql = sql;
@@ -63,7 +61,13 @@ export class GuardedSession {
   async begin(text: string): Promise<void> {
     const begin = ownQuery(this.#sql, text);
     try {
-      await this.#seize(begin);
+      await offerConnection(this.#sql, (connection) => {
+        if (this.#over !== undefined) return;
+        this.#keep(connection);
+        connection.execute(begin);
+      });
+      // Given up while it waited for a connection.
+      if (this.#connection === undefined) throw this.#over;
       await begin;
     } catch (error) {
       if (this.#over !== undefined && !isServersAnswer(error)) throw this.#over;
@@ -123,15 +127,13 @@ export class GuardedSession {
       const { command } = await query;
       if (command === "COMMIT") return;
     } catch (error) {
-      if (isServersAnswer(error)) throw error;
-      if (query.state === null) throw error;
-      throw this.commitUnknown(error);
+      if (query.state !== null && !isServersAnswer(error)) throw this.commitUnknown(error);
+      this.failed(error);
+      throw error;
     } finally {
       this.#commit = undefined;
     }
-    throw this.error(
-      "The server rolled the transaction back at COMMIT, for one of its statements had failed.",
-    );
+    throw this.error("The server rolled the transaction back at COMMIT: one of its statements had failed.");
   }
 
   /** Rolls back; a connection on which that fails is closed, which rolls back too. */
@@ -160,10 +162,6 @@ export class GuardedSession {
     });
   }
 
-  nextSavepoint(): number {
-    return this.#savepoints++;
-  }
-
   error(message: string, details: { code?: StoreErrorCode; cause?: unknown } = {}): StoreError {
     return new StoreError(message, { operation: "transact", id: this.#id, ...details });
   }
@@ -175,33 +173,6 @@ export class GuardedSession {
     );
   }
 
-  /**
-   * The driver may send a statement without telling on which connection. So what asks for the connection is an empty
-   * statement, and BEGIN goes out right behind it, in the same packet, when the connection is known and held.
-   */
-  async #seize(begin: DriverQuery): Promise<void> {
-    for (let attempt = 0; attempt < seizeAttempts; attempt++) {
-      let isTaken = false;
-      try {
-        await whichConnection(this.#sql, "", (connection) => {
-          isTaken = connection.reserved !== null && connection.reserved !== undefined;
-          if (isTaken || this.#over !== undefined) return;
-          this.#keep(connection);
-          connection.execute(begin);
-        });
-      } catch (error) {
-        if (this.#connection !== undefined || !isOfSessionBefore(error)) throw error;
-      }
-      if (this.#connection !== undefined) return;
-      if (this.#over !== undefined) throw this.#over;
-      if (isTaken)
-        throw new TypeError("a reserved connection cannot be used, pass the client it was taken from");
-    }
-    throw new Error(
-      "the driver did not tell which connection it took, use postgres.js 3.4 with max_pipeline above 0",
-    );
-  }
-
   #keep(connection: DriverConnection): void {
     this.#connection = connection;
     connection.reserved = this.#hold;
@@ -210,9 +181,7 @@ export class GuardedSession {
   }
 
   readonly #onClose = (cause: unknown): void => {
-    this.#break(
-      this.error("The connection was lost, and the transaction with it: it is rolled back.", { cause }),
-    );
+    this.#break(this.error("The connection was lost, and the transaction is rolled back.", { cause }));
     // The driver keeps what it was handed between an error of the socket and its closing, and would wait for the answer on
     // its next connection. This makes it forget.
     this.#connection?.terminate();
@@ -255,8 +224,7 @@ export class GuardedSession {
     const connection = this.#connection;
     if (connection?.onclose === this.#onClose) connection.onclose = null;
     if (this.#finishing) this.#end(this.error("The transaction is over."));
-    else
-      this.#break(this.error("A statement ended the transaction: leave COMMIT and ROLLBACK to the store."));
+    else this.#break(this.error("A statement ended the transaction: leave COMMIT and ROLLBACK to us."));
   }
 
   #break(reason: StoreError): void {
@@ -279,13 +247,4 @@ export class GuardedSession {
 /** Was this said by the server, which then went on, and not made up by the driver or said as a farewell? */
 function isServersAnswer(error: unknown): boolean {
   return (error as { severity?: unknown } | null)?.severity === "ERROR";
-}
-
-/**
- * A connection of 3.4.9 that was terminated during a statement answers the first one after its return with that, unsent. No
- * server ends a session that is just beginning in this way.
- */
-function isOfSessionBefore(error: unknown): boolean {
-  const { code } = error as { code?: unknown };
-  return code === "57P01" || code === "57P02";
 }

@@ -1,0 +1,43 @@
+import type postgres from "postgres";
+import { type DriverConnection, whichConnection } from "./guarded-driver.ts";
+
+/** How often the pool is asked again when the driver did not tell which connection it took. */
+const offerAttempts = 100;
+
+/**
+ * Has the pool pick a connection, and offers it to be taken at once.
+ *
+ * The driver may send a statement without telling on which connection, so BEGIN must not be what asks for one. What asks is an
+ * empty statement; a BEGIN that the taker executes goes out right behind it, in the same packet.
+ */
+export async function offerConnection(
+  sql: postgres.Sql,
+  take: (connection: DriverConnection) => void,
+): Promise<void> {
+  for (let attempt = 0; attempt < offerAttempts; attempt++) {
+    let offered: "free" | "reserved" | undefined;
+    try {
+      await whichConnection(sql, "", (connection) => {
+        offered = connection.reserved ? "reserved" : "free";
+        if (offered === "free") take(connection);
+      });
+    } catch (error) {
+      if (offered !== undefined || !isOfSessionBefore(error)) throw error;
+    }
+    if (offered === "free") return;
+    if (offered === "reserved")
+      throw new TypeError("a reserved connection cannot be used, pass the client it was taken from");
+  }
+  throw new Error(
+    "the driver did not tell which connection it took, use postgres.js 3.4 with max_pipeline above 0",
+  );
+}
+
+/**
+ * A connection of 3.4.9 that was terminated during a statement answers the first one after its return with that, unsent. No
+ * server ends a session that is just beginning in this way.
+ */
+function isOfSessionBefore(error: unknown): boolean {
+  const { code } = error as { code?: unknown };
+  return code === "57P01" || code === "57P02";
+}
