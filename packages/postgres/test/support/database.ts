@@ -43,9 +43,9 @@ export async function openStore(
   return store;
 }
 
-/** A server of one test's own, to stop, kill or freeze. */
+/** A server of one test's own, to stop, kill or freeze. It waits for the disk, or a kill would lose what it acknowledged. */
 export async function ownServer(): Promise<PostgresServer> {
-  const server = await startPostgres();
+  const server = await startPostgres({ durable: true });
   onTestFinished(() => server.stop());
   return server;
 }
