@@ -7,6 +7,7 @@ import { seenSetMutants } from "./seen-set.ts";
 import { stateTableMutants } from "./state-table.ts";
 import { transactionMutants } from "./transactions.ts";
 import { ttlMutants } from "./ttl.ts";
+import { withinMutants } from "./within.ts";
 
 /** Every broken store. */
 export const mutants: readonly Mutant[] = [
@@ -18,4 +19,5 @@ export const mutants: readonly Mutant[] = [
   ...claimMutants,
   ...raceMutants,
   ...transactionMutants,
+  ...withinMutants,
 ];

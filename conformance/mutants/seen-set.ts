@@ -40,6 +40,26 @@ class RewritesEverything extends CorrectStore {
   }
 }
 
+/** Sends the calls that arrive together as one statement, which one bad id spoils for all. */
+class FailsTogether extends CorrectStore {
+  #spoiled = false;
+
+  override requireId(id: string): void {
+    if (id !== "") return;
+    this.#spoiled = true;
+    setImmediate(() => {
+      this.#spoiled = false;
+    });
+    super.requireId(id);
+  }
+
+  override async ask<T>(step: () => T): Promise<T> {
+    await Promise.resolve();
+    if (this.#spoiled) throw new TypeError("one of the ids is empty");
+    return super.ask(step);
+  }
+}
+
 export const seenSetMutants: readonly Mutant[] = [
   mutant(
     "lacks a method of a capability that it is declared to have",
@@ -132,5 +152,10 @@ export const seenSetMutants: readonly Mutant[] = [
         return Number(super.isMarked(id)) as never;
       }
     },
+  ),
+  mutant(
+    "lets one bad call fail those beside it",
+    ["seen-set/neighbours", "races/neighbours"],
+    FailsTogether,
   ),
 ];

@@ -1,4 +1,4 @@
-import type { Awaitable, Store, TransactResult } from "@bq/idempotency-core";
+import type { Awaitable, TransactResult } from "@bq/idempotency-core";
 import { isThenable } from "@bq/idempotency-core/backend";
 import { CorrectStore } from "./correct-store.ts";
 import { Transaction } from "./database.ts";
@@ -17,24 +17,6 @@ class MarksOutside extends CorrectStore {
       throw error;
     }
   }
-}
-
-/** A store whose `within` differs. */
-function within(
-  does: string,
-  caughtBy: string | readonly string[],
-  change: (inside: Store, store: CorrectStore, tx: Transaction) => Partial<Store>,
-): Mutant {
-  return mutant(
-    does,
-    caughtBy,
-    class extends CorrectStore {
-      override within(tx: Transaction): Store {
-        const inside = super.within(tx);
-        return { ...inside, ...change(inside, this, tx) };
-      }
-    },
-  );
 }
 
 export const transactionMutants: readonly Mutant[] = [
@@ -270,25 +252,4 @@ export const transactionMutants: readonly Mutant[] = [
       }
     },
   ),
-  within(
-    "does not remember within a transaction",
-    ["transactions/within-commits", "transactions/within-sees"],
-    () => ({ remember() {} }),
-  ),
-  within("remembers outside the transaction it was given", "transactions/within-rolls-back", (_, store) => ({
-    remember: (id) => store.mark(id),
-  })),
-  within("sees no mark of its own transaction", "transactions/within-sees", (_, store) => ({
-    seen: (id) => store.isMarked(id),
-  })),
-  within("sees within a transaction only its own marks", "transactions/within-sees", (_, store, tx) => ({
-    seen: (id) => tx.entries.get(store.key(id)) !== undefined,
-  })),
-  within("forgets outside the transaction it was given", "transactions/within-forgets", (_, store) => ({
-    forget: (id) => store.drop(id),
-  })),
-  within("does not forget within a transaction", "transactions/within-forgets", () => ({ forget() {} })),
-  within("accepts unusable ids within a transaction", "transactions/within-unusable-id", () => ({
-    seen: () => false,
-  })),
 ];

@@ -169,6 +169,24 @@ export const seenSetCases: readonly CaseDefinition[] = [
     },
   },
   {
+    id: "seen-set/neighbours",
+    title: "a call that is refused for its id fails none of the calls beside it",
+    needs: [],
+    async body(bench) {
+      const store = await bench.open();
+      for (let round = 1; round <= 10; round++) {
+        const ids = [1, 2, 3].map((index) => `beside-${round}-${index}`);
+        const bad = Promise.allSettled([(async () => store.seen(""))(), (async () => store.remember(""))()]);
+        await Promise.all(ids.map(async (id) => store.remember(id)));
+        const alsoBad = Promise.allSettled([(async () => store.seen(""))()]);
+        const seen = await Promise.all(ids.map(async (id) => store.seen(id)));
+        assert.deepEqual(seen, [true, true, true], "answers beside calls that are refused");
+        const refused = [...(await bad), ...(await alsoBad)].map(({ status }) => status);
+        assert.deepEqual(refused, ["rejected", "rejected", "rejected"], "calls with an empty id");
+      }
+    },
+  },
+  {
     id: "seen-set/wrap-skips",
     title: "under wrap, a redelivery to another worker is skipped",
     needs: [],

@@ -182,6 +182,7 @@ const transactCases: readonly CaseDefinition[] = [
       assert.equal(await late.renew(claim, longLeaseMs), false, "renew by the late worker");
       assert.equal(await late.release(claim), false, "release by the late worker");
       await expectSeenByAll([own, late], "ran-long", true, "after the late worker's release");
+      assert.equal(await late.commit(claim), false, "commit by the late worker");
     },
   },
   {

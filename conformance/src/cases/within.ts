@@ -79,6 +79,26 @@ export const withinCases: readonly CaseDefinition[] = [
     },
   },
   {
+    id: "transactions/within-duplicate",
+    title: "remembering a marked id within the caller's transaction succeeds and does not abort it",
+    needs: ["transactions"],
+    async body(bench) {
+      const [own, other] = [await bench.openTransactional(), await bench.openTransactional()];
+      const effects = new TransactionBench(bench);
+      await other.remember("order-1");
+      await effects.begin(own, (tx) => {
+        const inside = own.within(tx);
+        return andThen(inside.remember("order-1"), () =>
+          andThen(inside.remember("order-2"), () =>
+            andThen(inside.remember("order-2"), () => effects.writing("charged")(tx)),
+          ),
+        );
+      });
+      await effects.expectBoth([own, other], "order-1", "charged", true, "after the duplicate mark");
+      await expectSeenByAll([own, other], "order-2", true, "after it was marked twice");
+    },
+  },
+  {
     id: "transactions/within-unusable-id",
     title: "within the caller's transaction, an unusable id throws TypeError as it does outside",
     needs: ["transactions"],
