@@ -1,10 +1,11 @@
 // What else can happen to the connection of a transaction. In each case nothing may be kept, and the pool must work on.
+import { connect, type Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { startPostgres } from "@bq/idempotency-test-servers";
 import type postgres from "postgres";
 import { expect, it, onTestFinished } from "vitest";
 import { runGuarded } from "../src/guarded-transaction.ts";
-import { freshName, ownProxy, plainClient, sharedPgBouncer } from "./support/database.ts";
+import { freshName, ownProxy, plainClient, sharedPgBouncer, sharedUrl } from "./support/database.ts";
 
 type Tx = postgres.TransactionSql;
 
@@ -66,6 +67,23 @@ it("a connection that the network resets ends the transaction, idle or not", asy
     expect(await sql`SELECT 1`).toHaveLength(1);
     expect(await admin`SELECT FROM ${admin(table)}`).toHaveLength(0);
   }
+});
+
+it("a transaction that is begun on a connection between its reset and its closing spoils nothing", async () => {
+  const { hostname, port } = new URL(sharedUrl);
+  const sockets: Socket[] = [];
+  const socket = () => {
+    sockets.push(connect(Number(port), hostname));
+    return sockets.at(-1);
+  };
+  const sql = plainClient(sharedUrl, { max: 1, socket, backoff: () => 0.01 } as object);
+  await sql`SELECT 1`;
+  const [first] = sockets;
+  const begun = new Promise((resolve) => first?.once("error", () => resolve(runGuarded(sql, () => 1))));
+  first?.destroy(new Error("reset"));
+  await expect(begun).rejects.toMatchObject({ name: "StoreError", code: "BQ_STORE_FAILED" });
+  // With its answers counted wrongly the connection would answer one of these, and then wait for ever.
+  for (const n of [1, 2, 3]) expect(await sql`SELECT ${n}::int AS n`).toEqual([{ n }]);
 });
 
 it("a server connection that dies behind PgBouncer ends the transaction", async () => {
