@@ -46,16 +46,16 @@ describe("options", () => {
     const result = await store.claim("committed", 60_000);
     if (result.status !== "claimed") throw new Error("nobody else can hold it");
     await store.commit(result.claim);
+    const startedAt = Date.now();
     await store.transact("transacted", () => undefined);
     const ids = ["remembered", "in a batch", "committed", "transacted"];
-    const startedAt = Date.now();
     let live = await store.seenMany(ids);
-    while (live.some(Boolean) && Date.now() - startedAt < 10_000) {
+    while (live.some(Boolean) && Date.now() - startedAt < 30_000) {
       await new Promise((resolve) => setTimeout(resolve, 20));
       live = await store.seenMany(ids);
     }
     expect(live).toEqual(ids.map(() => false));
-    expect(Date.now() - startedAt).toBeGreaterThanOrEqual(200);
+    expect(Date.now() - startedAt).toBeGreaterThanOrEqual(300);
   });
 
   it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, "30s", undefined])(
