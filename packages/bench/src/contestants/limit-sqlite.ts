@@ -1,0 +1,32 @@
+import Database from "better-sqlite3";
+import type { BatchContestant } from "../contestant.ts";
+
+/** The limit of SQLite: prepared inserts, a hundred in one transaction, so that a hundred share one wait for the disk. */
+export const limitSqlite: BatchContestant = {
+  name: "sqlite/100 per transaction",
+  side: "limit",
+  backend: "sqlite",
+  mode: "batch",
+  batchSize: 100,
+  async open({ address }, effect) {
+    const database = new Database(address);
+    database.pragma("journal_mode = WAL");
+    database.pragma("synchronous = FULL");
+    database.exec("CREATE TABLE seen (id TEXT PRIMARY KEY) WITHOUT ROWID");
+    const look = database.prepare("SELECT 1 FROM seen WHERE id = ?").pluck();
+    const mark = database.prepare("INSERT INTO seen VALUES (?) ON CONFLICT DO NOTHING");
+    const markAll = database.transaction((ids: readonly string[]) => {
+      for (const id of ids) mark.run(id);
+    });
+    return {
+      async deliverBatch(ids) {
+        const fresh = ids.filter((id) => look.get(id) === undefined);
+        for (const _ of fresh) effect();
+        if (fresh.length > 0) markAll.immediate(fresh);
+      },
+      async close() {
+        database.close();
+      },
+    };
+  },
+};
