@@ -1,6 +1,6 @@
 // Runs a task of this workspace on a machine that has nothing but Node (20 or newer) and npm.
 //
-//   node .workspace/run.mjs demo|test|build|typecheck|lint|release [arguments]
+//   node .workspace/run.mjs demo|bench|test|build|typecheck|lint|release [arguments]
 //
 // It fetches the pnpm that package.json names, installs from the lockfile, and hands over to turbo. The scripts of the
 // packages then run on the Node that the workspace installs for itself (devDependency "node"), whatever the machine has.
@@ -96,6 +96,11 @@ const tasks = {
     // script in .bin, which a signal ends while its child runs on.
     const demo = resolve(root, "packages/examples/src/demo/demo.ts");
     return (await run(resolve(root, "node_modules/node/bin/node"), [demo, ...args], { stdin: "inherit" })).code;
+  },
+  async bench() {
+    await step("Building", "pnpm", ["exec", "turbo", "run", "build", "--filter=@bq/idempotency-bench..."]);
+    const bench = resolve(root, "packages/bench/src/bench.ts");
+    return (await run(resolve(root, "node_modules/node/bin/node"), [bench, ...args])).code;
   },
   async release() {
     const built = await turbo("build", "typecheck", "lint", "test", "--concurrency=1");

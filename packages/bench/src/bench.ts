@@ -1,6 +1,6 @@
 // Measures the stores beside what a user would pick instead: pnpm bench, see README.md.
 import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BenchArguments, isNarrowed, readArguments, select, UsageError, usage } from "./arguments.ts";
 import { temporaryFolderIsInMemory } from "./backends.ts";
@@ -41,7 +41,8 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 function folderOf(read: BenchArguments): string {
-  if (read.folder !== undefined) return read.folder;
+  // The folder in which the command was typed; the workspace's scripts run it from their own.
+  if (read.folder !== undefined) return resolve(process.env.INIT_CWD ?? "", read.folder);
   const results = fileURLToPath(new URL("../results", import.meta.url));
   return isNarrowed(read) ? join(results, "partial") : results;
 }
