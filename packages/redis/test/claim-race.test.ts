@@ -1,48 +1,46 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { expect, it, onTestFinished } from "vitest";
-import type { ClusterNode } from "../src/index.ts";
+import { afterAll, expect, it } from "vitest";
 import { freshPrefix, sharedCluster, sharedRedis } from "./support/servers.ts";
+import type { Go } from "./workers/claimer.ts";
 
 const processes = 8;
 const rounds = 1_000;
 /** All processes begin these rounds on one word of the parent, and claim each id within the same moment. */
 const roundsAtATime = 20;
 
-const url = await sharedRedis();
-const { nodes } = await sharedCluster();
+const targets = { "a single server": await sharedRedis(), "a cluster": (await sharedCluster()).nodes };
+const claimers = await startClaimers();
 
-async function startClaimer(target: string | readonly ClusterNode[], prefix: string): Promise<ChildProcess> {
-  const child = fork(new URL("workers/claimer.ts", import.meta.url), [JSON.stringify([target, prefix])], {
-    execArgv: ["--conditions=@bq/source"],
+async function startClaimers(): Promise<ChildProcess[]> {
+  const worker = new URL("workers/claimer.ts", import.meta.url);
+  const args = [freshPrefix(), JSON.stringify(targets)];
+  const children = Array.from({ length: processes }, () =>
+    fork(worker, args, { execArgv: ["--conditions=@bq/source"] }),
+  );
+  afterAll(() => {
+    for (const child of children) child.kill("SIGKILL");
   });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  const [answer] = await once(child, "message");
-  expect(answer).toBe("ready");
-  return child;
+  await Promise.all(children.map((child) => once(child, "message")));
+  return children;
 }
 
-it.each([
-  ["a single server", url],
-  ["a cluster", nodes],
-])(
+async function ask(claimer: ChildProcess, go: Go): Promise<string[]> {
+  const answered = once(claimer, "message");
+  claimer.send(go);
+  return (await answered)[0];
+}
+
+it.each(Object.keys(targets))(
   "of 8 processes that claim one id, exactly one gets it, in each of 1 000 rounds, on %s",
-  async (_, target) => {
-    const prefix = freshPrefix();
-    const claimers = await Promise.all(Array.from({ length: processes }, () => startClaimer(target, prefix)));
+  async (target) => {
+    const expected = ["claimed", ...Array(processes - 1).fill("in-flight")];
     for (let from = 0; from < rounds; from += roundsAtATime) {
       const answers = await Promise.all(
-        claimers.map(async (claimer) => {
-          const answered = once(claimer, "message");
-          claimer.send({ from, count: roundsAtATime });
-          return (await answered)[0] as string[];
-        }),
+        claimers.map((claimer) => ask(claimer, { target, from, count: roundsAtATime })),
       );
       for (let i = 0; i < roundsAtATime; i++) {
-        expect(answers.map((statuses) => statuses[i]).sort(), `round ${from + i}`).toEqual([
-          "claimed",
-          ...Array(processes - 1).fill("in-flight"),
-        ]);
+        expect(answers.map((statuses) => statuses[i]).sort(), `round ${from + i}`).toEqual(expected);
       }
     }
   },

@@ -13,7 +13,7 @@ import { Redis } from "ioredis";
 import { afterAll, onTestFinished, vi } from "vitest";
 
 // Real servers on a busy machine: a limit that only a hang reaches.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 /** The URL of a server that a whole file uses: with prefixes of its own and without flushing it. */
 export async function sharedRedis(): Promise<string> {
