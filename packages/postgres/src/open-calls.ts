@@ -1,9 +1,15 @@
 import { StoreError } from "@bq/idempotency-core/backend";
+import type { PoolWatch } from "./pool-watch.ts";
 
 /** The calls of a store that are under way: closing waits for them, and lets no further one begin. */
 export class OpenCalls {
   readonly #calls = new Set<Promise<unknown>>();
+  readonly #pool: PoolWatch;
   #closed = false;
+
+  constructor(pool: PoolWatch) {
+    this.#pool = pool;
+  }
 
   get closed(): boolean {
     return this.#closed;
@@ -20,7 +26,7 @@ export class OpenCalls {
         }),
       );
     }
-    const answer = call();
+    const answer = this.#pool.take(operation, id, call);
     this.#calls.add(answer);
     const done = (): boolean => this.#calls.delete(answer);
     answer.then(done, done);

@@ -55,7 +55,6 @@ const countDone = `SELECT ${question} || pg_catalog.count(*)::pg_catalog.text
     FROM done`;
 
 const mark: Taken = { expiresAt: later("$3"), token: "NULL", claimedUntil: "NULL" };
-
 // The ids of a batch, whatever the client makes of arrays.
 const asked = "pg_catalog.json_array_elements_text($2::pg_catalog.varchar::pg_catalog.json)";
 

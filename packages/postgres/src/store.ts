@@ -21,6 +21,7 @@ import {
   readStoreOptions,
   type Settings,
 } from "./options.ts";
+import { PoolWatch } from "./pool-watch.ts";
 import { type PurgeEveryOptions, type PurgeOptions, PurgeSchedule, purge, readBatchSize } from "./purge.ts";
 import { ddl, migrate } from "./schema.ts";
 import { Table } from "./table.ts";
@@ -47,7 +48,8 @@ export class PostgresStore implements BatchStore, ClaimingStore, TransactionalSt
   readonly #table: Table;
   readonly #marks: Marks;
   readonly #claims: Claims;
-  readonly #calls: OpenCalls = new OpenCalls();
+  readonly #pool: PoolWatch;
+  readonly #calls: OpenCalls;
   readonly #schedules = new Set<PurgeSchedule>();
   #endClient: () => Promise<void> = async () => {};
   #closing: Promise<void> | undefined;
@@ -60,6 +62,8 @@ export class PostgresStore implements BatchStore, ClaimingStore, TransactionalSt
   constructor(sql: postgres.Sql, options?: PostgresStoreOptions) {
     this.#settings = readStoreOptions(options);
     this.#sql = requireClient(sql);
+    this.#pool = PoolWatch.of(sql);
+    this.#calls = new OpenCalls(this.#pool);
     this.#table = Table.of(sql, this.#settings);
     this.#marks = new Marks(this.#table);
     this.#claims = new Claims(this.#table);
@@ -125,13 +129,31 @@ export class PostgresStore implements BatchStore, ClaimingStore, TransactionalSt
     return this.#calls.run("release", claim?.id, () => this.#claims.release(claim));
   }
 
+  /**
+   * Runs the work once for its id, in a transaction that also writes the mark: what the work wrote through `tx` is kept with
+   * the mark, or neither is. A concurrent duplicate waits for the outcome, at most `lockTimeoutMs`, then answers `in-flight`.
+   * Without an id there is no mark, and the work runs every time. `tx` closes when the work settles.
+   *
+   * The work runs again, up to `retries` times, when the server gave the transaction up for a serialization failure or a
+   * deadlock. Anything else that it throws passes through.
+   *
+   * @throws {StoreError} when the transaction did not commit; with the code `BQ_COMMIT_UNKNOWN` when nobody can say
+   *
+   * @example
+   * await store.transact(message.meta.id, (tx) => tx`INSERT INTO orders ${tx(message.data)}`);
+   */
   transact<R>(
     id: string | undefined,
     work: (tx: postgres.TransactionSql) => Awaitable<R>,
   ): Promise<TransactResult<R>> {
-    return this.#calls.run("transact", id, () => transact(this.#sql, this.#table, id, work));
+    const held = (tx: postgres.TransactionSql): Promise<R> => this.#pool.hold(() => work(tx));
+    return this.#calls.run("transact", id, () => transact(this.#sql, this.#table, id, held));
   }
 
+  /**
+   * The store inside a transaction that the caller opened: what it writes is kept or dropped with that. Call `markFirst` before
+   * the effect. A duplicate does not abort the transaction; after any other error it can only be rolled back.
+   */
   within(tx: postgres.TransactionSql): Marks {
     return new Marks(this.#table.within(tx));
   }
@@ -141,20 +163,32 @@ export class PostgresStore implements BatchStore, ClaimingStore, TransactionalSt
     return ddl(this.#settings.table);
   }
 
+  /**
+   * Makes the table, or adds the columns that one made by the Go store lacks. Any number of workers may run it at once; with
+   * nothing to change it takes no lock and needs no right to change tables.
+   *
+   * @throws {StoreError} with the code `BQ_STORE_SCHEMA` when the table is of another shape, or may not be made
+   */
   migrate(): Promise<void> {
     return this.#calls.run("migrate", undefined, () => migrate(this.#sql, this.#settings));
   }
 
+  /** What an operator should mend on the server and the table. An empty list means that marks are safe. */
   check(): Promise<Finding[]> {
     return this.#calls.run("check", undefined, () => check(this.#sql, this.#settings.table));
   }
 
+  /** Deletes expired marks and lapsed claims, and tells how many. It passes over rows in use and so waits for nobody. */
   purge(options?: PurgeOptions): Promise<number> {
     return this.#calls.run("purge", undefined, async () =>
       purge(this.#table, readBatchSize(options), () => this.#calls.closed),
     );
   }
 
+  /**
+   * Purges every `intervalMs` milliseconds, counted from the end of the purge before, until `close` or the function that it
+   * returns is called. It does not keep the process alive.
+   */
   purgeEvery(intervalMs: number, options?: PurgeEveryOptions): () => void {
     const schedule = new PurgeSchedule(intervalMs, options, (batch) => this.purge(batch));
     this.#schedules.add(schedule);
@@ -164,6 +198,7 @@ export class PostgresStore implements BatchStore, ClaimingStore, TransactionalSt
     };
   }
 
+  /** Refuses further calls, waits up to 5 seconds for those under way, and ends the client if it is the store's own. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;

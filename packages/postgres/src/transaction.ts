@@ -37,7 +37,7 @@ export async function transact<R>(
     const markThenWork = async (tx: postgres.TransactionSql): Promise<TransactResult<R>> => {
       if (id !== undefined) await markOrStop(table.within(tx), id);
       try {
-        return { status: "ran", value: await work(tx) };
+        return { status: "ran", value: await allOf(await work(tx)) };
       } catch (error) {
         workThrew = true;
         throw error;
@@ -67,4 +67,9 @@ async function markOrStop(table: Table, id: string): Promise<void> {
     },
   );
   if (found.status !== "marked") throw new NotRun(found);
+}
+
+/** As with `sql.begin`, the work may answer with an array of queries, which are sent when they are waited for. */
+async function allOf<R>(answer: R): Promise<R> {
+  return Array.isArray(answer) ? ((await Promise.all(answer)) as R) : answer;
 }

@@ -8,9 +8,9 @@ import { freshName, openStore, plainClient } from "./support/database.ts";
 const name = freshName();
 const orders = pgTable(name, { number: text("number").primaryKey(), state: text("state") });
 
-/** Drizzle on one transaction. It reads the client's options, which a transaction of `sql.begin` does not carry by itself. */
-function drizzleOn(tx: postgres.TransactionSql, sql: postgres.Sql) {
-  return drizzle(Object.assign(tx, { options: sql.options }) as unknown as postgres.Sql);
+/** Drizzle on the transaction that `transact` opened. */
+function drizzleOn(tx: postgres.TransactionSql) {
+  return drizzle(tx as unknown as postgres.Sql);
 }
 
 async function withOrders() {
@@ -22,9 +22,9 @@ async function withOrders() {
 }
 
 it("what the work of transact writes through Drizzle is kept with the mark", async () => {
-  const { sql, store, stateOf } = await withOrders();
+  const { store, stateOf } = await withOrders();
   const result = await store.transact("message-1", async (tx) => {
-    const db = drizzleOn(tx, sql);
+    const db = drizzleOn(tx);
     await db.insert(orders).values({ number: "4711", state: "new" });
     await db.update(orders).set({ state: "paid" }).where(eq(orders.number, "4711"));
     return db.select().from(orders).where(eq(orders.number, "4711"));
@@ -35,9 +35,9 @@ it("what the work of transact writes through Drizzle is kept with the mark", asy
 });
 
 it("what the work of transact writes through Drizzle is dropped with the mark, and the driver's error is the cause", async () => {
-  const { sql, store, stateOf } = await withOrders();
+  const { store, stateOf } = await withOrders();
   const failing = store.transact("message-2", async (tx) => {
-    const db = drizzleOn(tx, sql);
+    const db = drizzleOn(tx);
     await db.insert(orders).values({ number: "4712" });
     await db.insert(orders).values({ number: "4712" });
   });
@@ -52,7 +52,10 @@ it("a transaction that Drizzle runs in can carry the mark", async () => {
     sql.begin(async (tx) => {
       const found = await store.within(tx).markFirst(id);
       if (found.status !== "marked") return found.status;
-      await drizzleOn(tx, sql).insert(orders).values({ number, state: "new" });
+      // A transaction of `sql.begin` does not carry the client's options, which Drizzle reads.
+      await drizzleOn(Object.assign(tx, { options: sql.options }))
+        .insert(orders)
+        .values({ number, state: "new" });
       return "ran";
     });
   expect(await handle("message-3", "4713")).toBe("ran");

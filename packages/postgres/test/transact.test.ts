@@ -36,6 +36,13 @@ describe("transact", () => {
     expect(sent).toEqual(["BEGIN;", "WITH", "SELECT", "commit"]);
   });
 
+  it("queries that the work returns in an array are sent and committed", async () => {
+    const { store, write, written } = await withEffects();
+    const result = await store.transact("id", (tx) => [write(tx, "one"), write(tx, "two")]);
+    expect(result).toMatchObject({ status: "ran", value: [[], []] });
+    expect(await written()).toEqual(["one", "two"]);
+  });
+
   it("a duplicate waits no longer than lockTimeoutMs, and is told to come back later", async () => {
     const table = freshName();
     const { store, write, written } = await withEffects({ table });
