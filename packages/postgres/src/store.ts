@@ -33,6 +33,8 @@ const closeLimitMs = 5_000;
 /**
  * Marks and claims in a table of Postgres 13 or newer, through postgres.js. Expiry is judged by the server's clock.
  *
+ * `Types` are the custom types of a borrowed client, which `tx` has as well.
+ *
  * Every method rejects with `TypeError` for an unusable id and with `StoreError` when the server cannot do it.
  *
  * @example
@@ -42,7 +44,9 @@ const closeLimitMs = 5_000;
  *   await tx`INSERT INTO orders ${tx(message.data)}`;
  * });
  */
-export class PostgresStore implements BatchStore, ClaimingStore, TransactionalStore<postgres.TransactionSql> {
+export class PostgresStore<Types extends Record<string, unknown> = Record<never, never>>
+  implements BatchStore, ClaimingStore, TransactionalStore<postgres.TransactionSql<Types>>
+{
   readonly #sql: postgres.Sql;
   readonly #settings: Settings;
   readonly #table: Table;
@@ -59,12 +63,12 @@ export class PostgresStore implements BatchStore, ClaimingStore, TransactionalSt
    *
    * @throws {TypeError | RangeError} for an option that is unknown or out of range
    */
-  constructor(sql: postgres.Sql, options?: PostgresStoreOptions) {
+  constructor(sql: postgres.Sql<Types>, options?: PostgresStoreOptions) {
     this.#settings = readStoreOptions(options);
     this.#sql = requireClient(sql);
-    this.#pool = PoolWatch.of(sql);
+    this.#pool = PoolWatch.of(this.#sql);
     this.#calls = new OpenCalls(this.#pool);
-    this.#table = Table.of(sql, this.#settings);
+    this.#table = Table.of(this.#sql, this.#settings);
     this.#marks = new Marks(this.#table);
     this.#claims = new Claims(this.#table);
   }
@@ -144,9 +148,11 @@ export class PostgresStore implements BatchStore, ClaimingStore, TransactionalSt
    */
   transact<R>(
     id: string | undefined,
-    work: (tx: postgres.TransactionSql) => Awaitable<R>,
+    work: (tx: postgres.TransactionSql<Types>) => Awaitable<R>,
   ): Promise<TransactResult<R>> {
-    const held = (tx: postgres.TransactionSql): Promise<R> => this.#pool.hold(() => work(tx));
+    // The types are those of the client, which makes the statements of its transactions.
+    const held = (tx: postgres.TransactionSql): Promise<R> =>
+      this.#pool.hold(() => work(tx as unknown as postgres.TransactionSql<Types>));
     return this.#calls.run("transact", id, () => transact(this.#sql, this.#table, id, held));
   }
 
@@ -154,8 +160,8 @@ export class PostgresStore implements BatchStore, ClaimingStore, TransactionalSt
    * The store inside a transaction that the caller opened: what it writes is kept or dropped with that. Call `markFirst` before
    * the effect. A duplicate does not abort the transaction; after any other error it can only be rolled back.
    */
-  within(tx: postgres.TransactionSql): Marks {
-    return new Marks(this.#table.within(tx));
+  within(tx: postgres.TransactionSql<Types>): Marks {
+    return new Marks(this.#table.within(tx as unknown as postgres.TransactionSql));
   }
 
   /** The SQL that makes the table, for a migration tool of your own. */
