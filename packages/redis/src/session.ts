@@ -1,5 +1,5 @@
 import { StoreError, StoreTimeoutError } from "@bq/idempotency-core";
-import { type Attempt, type RedisClient, send } from "./client.ts";
+import { type Attempt, isReply, type RedisClient, send } from "./client.ts";
 import type { Request } from "./commands.ts";
 import type { OwnConnection } from "./connect.ts";
 import { explain } from "./explain.ts";
@@ -17,9 +17,17 @@ export class Session {
     this.#connection = connection;
   }
 
-  /** Sends a command and gives its answer, or throws a `StoreError`. */
-  run(operation: string, id: string | undefined, request: Request): Promise<unknown> {
-    return this.attempt(operation, id, (attempt) => send(this.#client, request, attempt));
+  /**
+   * Sends a command and gives its answer, or throws a `StoreError`. `onUnanswered` is called when it was sent and failed
+   * without an answer of the server, which then may have done it, or may do it yet.
+   */
+  run(
+    operation: string,
+    id: string | undefined,
+    request: Request,
+    onUnanswered?: () => void,
+  ): Promise<unknown> {
+    return this.attempt(operation, id, (attempt) => send(this.#client, request, attempt), onUnanswered);
   }
 
   /** Does the work if the store is open and the server in reach, and makes a `StoreError` of whatever goes wrong. */
@@ -27,6 +35,7 @@ export class Session {
     operation: string,
     id: string | undefined,
     work: (attempt: Attempt) => Promise<T>,
+    onUnanswered?: () => void,
   ): Promise<T> {
     if (this.#closing) throw closedError(operation, id);
     const unreachable = this.#connection?.unreachable();
@@ -35,6 +44,7 @@ export class Session {
     try {
       return await this.#track(this.#inTime(operation, id, attempt, work(attempt)));
     } catch (error) {
+      if (!isReply(error)) onUnanswered?.();
       throw explain(error, operation, id);
     }
   }

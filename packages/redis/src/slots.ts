@@ -17,6 +17,18 @@ export function slotOf(key: string): number {
   return crc % slotCount;
 }
 
+/** The ids in groups whose keys share a slot, so that one command may name them. */
+export function groupBySlot(ids: readonly string[], keyOf: (id: string) => string): string[][] {
+  const groups = new Map<number, string[]>();
+  for (const id of ids) {
+    const slot = slotOf(keyOf(id));
+    const group = groups.get(slot);
+    if (group) group.push(id);
+    else groups.set(slot, [id]);
+  }
+  return [...groups.values()];
+}
+
 function hashTag(key: string): string {
   const open = key.indexOf("{");
   const close = open < 0 ? -1 : key.indexOf("}", open + 1);

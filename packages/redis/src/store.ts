@@ -5,7 +5,6 @@ import {
   type ClaimResult,
   type Finding,
   StoreError,
-  StoreTimeoutError,
 } from "@bq/idempotency-core";
 import {
   maxTimerMs,
@@ -18,7 +17,7 @@ import {
   storageKey,
 } from "@bq/idempotency-core/backend";
 import { checkServers } from "./check.ts";
-import { isReply, keyPrefixOf, type RedisClient } from "./client.ts";
+import { keyPrefixOf, type RedisClient } from "./client.ts";
 import {
   claimValue,
   drop,
@@ -44,7 +43,7 @@ import {
 } from "./options.ts";
 import { OwnClaims } from "./own-claims.ts";
 import { Session } from "./session.ts";
-import { slotOf } from "./slots.ts";
+import { groupBySlot } from "./slots.ts";
 
 /**
  * Remembers ids in Redis or Valkey: one server, Sentinel or a cluster, shared by all workers. Every operation is one command
@@ -157,13 +156,11 @@ export class RedisStore implements BatchStore, ClaimingStore {
     const key = this.#key(id);
     const claim: Claim = Object.freeze({ id, token: newToken() });
     const sentAt = performance.now();
-    let found: unknown;
-    try {
-      found = await this.#session.run("claim", id, takeClaim(key, claim.token, leaseMs));
-    } catch (error) {
-      if (maybeDone(error)) this.#dropBehind(claim);
-      throw error;
-    }
+    const found = await this.#session.run("claim", id, takeClaim(key, claim.token, leaseMs), () =>
+      // It may still be applied there: by a server that was frozen, or when ioredis empties its queue after a reconnect.
+      // A release behind it, on the same connection, drops it then; otherwise nobody would hold the id for a lease.
+      this.#session.sendBehind(dropClaim(key, claim.token)),
+    );
     const [value, leftMs] = Array.isArray(found) ? found : [found, undefined];
     // A command whose answer was lost is sent again, so the claim in the way may be our own.
     if (value === null || value === claimValue(claim.token)) {
@@ -233,32 +230,12 @@ export class RedisStore implements BatchStore, ClaimingStore {
     const distinct = [...new Set(ids)];
     if (!this.#client.isCluster) return distinct.length > 0 ? [distinct] : [];
     const keyPrefix = keyPrefixOf(this.#client);
-    const bySlot = new Map<number, string[]>();
-    for (const id of distinct) {
-      const slot = slotOf(keyPrefix + this.#key(id));
-      const group = bySlot.get(slot);
-      if (group) group.push(id);
-      else bySlot.set(slot, [id]);
-    }
-    return [...bySlot.values()];
+    return groupBySlot(distinct, (id) => keyPrefix + this.#key(id));
   }
 
   /** Sends a commit or a release, and notes when it may have been done without an answer. */
-  async #settle(operation: "commit" | "release", claim: Claim, request: Request): Promise<unknown> {
-    try {
-      return await this.#session.run(operation, claim.id, request);
-    } catch (error) {
-      if (maybeDone(error)) this.#ownClaims.unanswered(claim);
-      throw error;
-    }
-  }
-
-  /**
-   * A claim that failed here may still be applied there: by a server that was frozen, or when ioredis empties its queue after
-   * a reconnect. A release behind it, on the same connection, drops it then; otherwise nobody would hold the id for a lease.
-   */
-  #dropBehind(claim: Claim): void {
-    this.#session.sendBehind(dropClaim(this.#key(claim.id), claim.token));
+  #settle(operation: "commit" | "release", claim: Claim, request: Request): Promise<unknown> {
+    return this.#session.run(operation, claim.id, request, () => this.#ownClaims.unanswered(claim));
   }
 }
 
@@ -267,11 +244,6 @@ function isMark(value: unknown, operation: string, id: string): boolean {
   if (value === mark) return true;
   if (value === null || (typeof value === "string" && isClaimValue(value))) return false;
   throw unknownValue(value, operation, id);
-}
-
-/** After this failure, may the server still have done it, or do it yet? */
-function maybeDone(error: unknown): boolean {
-  return error instanceof StoreTimeoutError || (error instanceof StoreError && !isReply(error.cause));
 }
 
 function requireLease(leaseMs: unknown): void {
