@@ -30,7 +30,7 @@ describe("a server that goes away", () => {
       ({ meta }: { meta: { id: string } }) => {
         ran.set(meta.id, (ran.get(meta.id) ?? 0) + 1);
       },
-      { onMarkFailure: "throw", storeTimeoutMs: 2_000 },
+      { onMarkFailure: "throw", storeTimeoutMs: 2_000, observe: () => {} },
     );
     let next = 0;
     let stopping = false;
