@@ -3,23 +3,21 @@ import { newToken } from "@bq/idempotency-core/backend";
 import type { Connection } from "./connection.ts";
 import { expiry, look, writeMark } from "./marks.ts";
 
-/** How often an id that changes hands under our eyes is looked at again. */
-const looks = 3;
+/** What a claim finds without a lock; `undefined` when the id is free. */
+export function standing({ statements }: Connection, key: string): ClaimResult | undefined {
+  const state = look(statements, key);
+  return state.status === "absent" ? undefined : state;
+}
 
-/**
- * Looks first and then takes the id if it is free: a redelivery of what is processed or in flight takes no lock and writes
- * nothing. The statement that takes it judges by itself, so what happened since the look cannot give an id to two workers.
- */
-export function claim({ statements }: Connection, id: string, key: string, leaseMs: number): ClaimResult {
-  for (let round = 0; round < looks; round++) {
-    const state = look(statements, key);
-    if (state.status !== "absent") return state;
-    const token = newToken();
-    const now = Date.now();
-    const taken = statements.claim.run({ key, now, token, until: now + leaseMs }).changes;
-    if (taken > 0) return { status: "claimed", claim: { id, token } };
-  }
-  return { status: "in-flight", retryAfterMs: 1 };
+/** Takes the id if it is still free; nobody else writes meanwhile. */
+export function claim(connection: Connection, id: string, key: string, leaseMs: number): ClaimResult {
+  const found = standing(connection, key);
+  if (found !== undefined) return found;
+  const token = newToken();
+  const now = Date.now();
+  const taken = connection.statements.claim.run({ key, now, token, until: now + leaseMs }).changes;
+  // The clock was set back since the look, and the statement judges by itself.
+  return taken > 0 ? { status: "claimed", claim: { id, token } } : { status: "in-flight", retryAfterMs: 1 };
 }
 
 export function renew({ statements }: Connection, { token }: Claim, key: string, leaseMs: number): boolean {

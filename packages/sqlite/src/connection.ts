@@ -1,19 +1,15 @@
-import { type Awaitable, quoteId, StoreError, toStoreError } from "@bq/idempotency-core/backend";
+import { type Awaitable, toStoreError } from "@bq/idempotency-core/backend";
 import type Sqlite from "better-sqlite3";
 import { driverWaitMs, isBusy, pauseAfter } from "./busy.ts";
+import { closedError, inTransactionError, lockedError, type Operation } from "./operation.ts";
 import type { Settings } from "./options.ts";
 import { OwnersTimeout } from "./owners-timeout.ts";
 import { requireTable } from "./schema.ts";
 import { prepareStatements, type Statements } from "./statements.ts";
+import { WriteQueue } from "./write-queue.ts";
 
-/** One thing to do with the database; `id` is the message that it is about. */
-export interface Operation {
-  readonly name: string;
-  readonly id?: string | undefined;
-}
-
-/** The attempt found the database locked. */
-class Locked {
+/** An attempt found the database locked, and is to be made again. */
+export class Locked {
   readonly cause: unknown;
 
   constructor(cause: unknown) {
@@ -22,14 +18,15 @@ class Locked {
 }
 
 /**
- * A connection as the store uses it: an operation answers at once where it can, waits in pauses while the database is locked,
- * and is refused where its answer could be taken back later.
+ * A connection as the store uses it: a read answers at once where it can, writes are performed in groups, all wait in pauses
+ * while the database is locked, and what is called where its answer could be taken back later is refused.
  */
 export class Connection {
   readonly database: Sqlite.Database;
   readonly settings: Settings;
   readonly #owned: boolean;
   readonly #timeout: OwnersTimeout | undefined;
+  readonly #writes: WriteQueue;
   readonly #waiting = new Set<Promise<unknown>>();
   #statements: Statements | undefined;
   #closing = false;
@@ -40,6 +37,11 @@ export class Connection {
     this.settings = settings;
     this.#owned = owned;
     this.#timeout = owned ? undefined : new OwnersTimeout(database, driverWaitMs);
+    this.#writes = new WriteQueue({
+      database,
+      busyTimeoutMs: settings.busyTimeoutMs,
+      withoutSleep: (act) => this.withoutSleep(act),
+    });
   }
 
   /** Prepared at first use, since the table may be created after the store. Checks the table then. */
@@ -55,6 +57,34 @@ export class Connection {
     return this.#closing;
   }
 
+  /** Does it in one transaction with the other writes of this turn, and answers when that is on the disk. */
+  write<T>(operation: Operation, keys: readonly string[], act: () => T): Promise<T> {
+    this.#accept(operation);
+    return this.#writes.add(operation, keys, act);
+  }
+
+  /** Does it at once, unless a write of one of these keys was called before it and is still to be performed. */
+  read<T>(operation: Operation, keys: readonly string[], act: () => T): Awaitable<T> {
+    return this.holds(keys) ? this.write(operation, keys, act) : this.run(operation, act);
+  }
+
+  /** Answers with what a look tells at once, if it tells anything; otherwise it is a write. */
+  writeUnless<T>(
+    operation: Operation,
+    keys: readonly string[],
+    look: () => T | undefined,
+    act: () => T,
+  ): Awaitable<T> {
+    this.#accept(operation);
+    const known = this.holds(keys) ? undefined : this.#attempt(operation, () => this.withoutSleep(look));
+    return known === undefined || known instanceof Locked ? this.write(operation, keys, act) : known;
+  }
+
+  /** Is there a write of one of these keys that is still to be performed? */
+  holds(keys: readonly string[]): boolean {
+    return this.#writes.holds(keys);
+  }
+
   /** Does it at once where it can, and again after a pause while the database is locked. */
   run<T>(operation: Operation, act: () => T): Awaitable<T> {
     return this.retrying(operation, () => this.withoutSleep(act));
@@ -62,7 +92,7 @@ export class Connection {
 
   /** As `run`, for an act that says by `withoutSleep` which of its parts may meet a lock. */
   retrying<T>(operation: Operation, act: () => T): Awaitable<T> {
-    if (this.#closing) throw closedError(operation);
+    this.#accept(operation);
     const answer = this.#attempt(operation, act);
     return answer instanceof Locked ? this.#keep(this.#wait(operation, act, answer)) : answer;
   }
@@ -72,7 +102,7 @@ export class Connection {
     return this.#timeout === undefined ? act() : this.#timeout.shortened(act);
   }
 
-  /** Lets what is waiting for a lock come to its end, then ends the connection if it is ours. */
+  /** Lets what was called before come to its end, then ends the connection if it is ours. */
   close(): Promise<void> {
     this.#closing = true;
     this.#ended ??= this.#end();
@@ -82,6 +112,7 @@ export class Connection {
   async #end(): Promise<void> {
     // Not from inside the work of a transaction, which would take the transaction with it.
     await undefined;
+    await this.#writes.emptied();
     while (this.#waiting.size > 0) await Promise.allSettled(this.#waiting);
     if (!this.#owned || !this.database.open) return;
     try {
@@ -110,46 +141,27 @@ export class Connection {
       if (!(answer instanceof Locked)) return answer;
       locked = answer;
     }
-    throw new StoreError(
-      `The database was locked for all of the ${busyTimeoutMs} ms (busyTimeoutMs) that ${operation.name}${of(operation)} waited. Another connection holds it: look for a long transaction, or raise busyTimeoutMs.`,
-      { operation: operation.name, id: operation.id, cause: locked.cause },
-    );
+    throw lockedError(operation, busyTimeoutMs, locked.cause);
+  }
+
+  #accept(operation: Operation): void {
+    if (this.#closing) throw closedError(operation);
+    this.#requireFree(operation);
+  }
+
+  #requireFree(operation: Operation): void {
+    if (!this.database.open) throw closedError(operation);
+    if (this.database.inTransaction) throw inTransactionError(operation);
   }
 
   #attempt<T>(operation: Operation, act: () => T): T | Locked {
-    if (!this.database.open) throw closedError(operation);
-    if (this.database.inTransaction) throw inTransactionError(operation);
+    this.#requireFree(operation);
     try {
       return act();
     } catch (error) {
+      if (error instanceof Locked) return error;
       if (isBusy(error)) return new Locked(error);
       throw toStoreError(error, operation.name, operation.id);
     }
   }
-}
-
-function closedError({ name, id }: Operation): StoreError {
-  return new StoreError(`The store is closed: ${name}${of({ name, id })} was refused and changed nothing.`, {
-    operation: name,
-    id,
-    code: "BQ_STORE_CLOSED",
-  });
-}
-
-function inTransactionError({ name, id }: Operation): StoreError {
-  const way =
-    name === "transact"
-      ? "Transactions of SQLite do not nest: call transact outside, or mark the id with store.within(tx)."
-      : "Its rollback would take back what the store has answered. Inside a transaction use store.within(tx), outside end the transaction first.";
-  return new StoreError(
-    `${name}${of({ name, id })} was called while its connection is in a transaction. ${way}`,
-    {
-      operation: name,
-      id,
-    },
-  );
-}
-
-function of({ id }: Operation): string {
-  return id === undefined ? "" : ` of ${quoteId(id)}`;
 }

@@ -27,8 +27,10 @@ import { StoreInTransaction } from "./within.ts";
  * Marks and claims in a table of an SQLite file, which any number of processes of one machine may share. Made by
  * `SqliteStore.connect`, which opens a connection of its own, or with a connection that you opened.
  *
- * A method answers at once, without a promise, unless the database is locked; then it answers with a promise and waits up to
- * `busyTimeoutMs`. Every method throws a `StoreError` when the database cannot do it.
+ * Writes that are called in one turn of the event loop share one transaction and one sync of the disk, and answer when that is
+ * done. Reads answer at once, without a promise, unless a write of the same id was called before and is not done. While the
+ * database is locked, both wait up to `busyTimeoutMs`. What the database cannot do is told by a `StoreError`, thrown at once
+ * or by the promise.
  */
 export class SqliteStore implements BatchStore, ClaimingStore, TransactionalStore<Sqlite.Database> {
   #connection: Connection;
@@ -65,24 +67,25 @@ export class SqliteStore implements BatchStore, ClaimingStore, TransactionalStor
   seen(id: string): Awaitable<boolean> {
     const key = storageKey(id);
     const connection = this.#connection;
-    return connection.run(
+    return connection.read(
       { name: "seen", id },
+      [key],
       () => look(connection.statements, key).status === "processed",
     );
   }
 
-  remember(id: string): Awaitable<void> {
+  remember(id: string): Promise<void> {
     const key = storageKey(id);
     const connection = this.#connection;
-    return connection.run({ name: "remember", id }, () =>
-      writeMark(connection.statements, key, this.#connection.settings),
+    return connection.write({ name: "remember", id }, [key], () =>
+      writeMark(connection.statements, key, connection.settings),
     );
   }
 
-  forget(id: string): Awaitable<void> {
+  forget(id: string): Promise<void> {
     const key = storageKey(id);
     const connection = this.#connection;
-    return connection.run({ name: "forget", id }, () => {
+    return connection.write({ name: "forget", id }, [key], () => {
       connection.statements.forget.run(key);
     });
   }
@@ -91,8 +94,8 @@ export class SqliteStore implements BatchStore, ClaimingStore, TransactionalStor
     const keys = ids.map(storageKey);
     if (keys.length === 0) return [];
     const connection = this.#connection;
-    return connection.run({ name: "seenMany" }, () => {
-      const rows = connection.statements.readMany.all(asJson(keys));
+    return connection.read({ name: "seenMany" }, keys, () => {
+      const rows = connection.statements.readMany.all(JSON.stringify(inOrder(keys)));
       const now = Date.now();
       const states = new Map(rows.map(([key, ...row]) => [key, readState(key, row, now)]));
       return keys.map((key) => states.get(key)?.status === "processed");
@@ -100,12 +103,12 @@ export class SqliteStore implements BatchStore, ClaimingStore, TransactionalStor
   }
 
   rememberMany(ids: readonly string[]): Awaitable<void> {
-    const keys = ids.map(storageKey);
+    const keys = inOrder(ids.map(storageKey));
     if (keys.length === 0) return undefined;
     const connection = this.#connection;
-    return connection.run({ name: "rememberMany" }, () => {
+    return connection.write({ name: "rememberMany" }, keys, () => {
       const now = Date.now();
-      connection.statements.markMany.run(now, expiry(now, this.#connection.settings), asJson(keys));
+      connection.statements.markMany.run(now, expiry(now, connection.settings), JSON.stringify(keys));
     });
   }
 
@@ -113,21 +116,26 @@ export class SqliteStore implements BatchStore, ClaimingStore, TransactionalStor
     const key = storageKey(id);
     requireLease(leaseMs);
     const connection = this.#connection;
-    return connection.run({ name: "claim", id }, () => claims.claim(connection, id, key, leaseMs));
+    return connection.writeUnless(
+      { name: "claim", id },
+      [key],
+      () => claims.standing(connection, key),
+      () => claims.claim(connection, id, key, leaseMs),
+    );
   }
 
-  renew(claim: Claim, leaseMs: number): Awaitable<boolean> {
+  renew(claim: Claim, leaseMs: number): Promise<boolean> {
     requireClaim(claim);
     requireLease(leaseMs);
     return this.#withClaim("renew", claim, (ours, key) => claims.renew(this.#connection, ours, key, leaseMs));
   }
 
-  commit(claim: Claim): Awaitable<boolean> {
+  commit(claim: Claim): Promise<boolean> {
     requireClaim(claim);
     return this.#withClaim("commit", claim, (ours, key) => claims.commit(this.#connection, ours, key));
   }
 
-  release(claim: Claim): Awaitable<boolean> {
+  release(claim: Claim): Promise<boolean> {
     requireClaim(claim);
     return this.#withClaim("release", claim, (ours, key) => claims.release(this.#connection, ours, key));
   }
@@ -207,15 +215,15 @@ export class SqliteStore implements BatchStore, ClaimingStore, TransactionalStor
     name: string,
     { id, token }: Claim,
     act: (claim: Claim, key: string) => boolean,
-  ): Awaitable<boolean> {
+  ): Promise<boolean> {
     const key = storageKey(id);
-    return this.#connection.run({ name, id }, () => act({ id, token }, key));
+    return this.#connection.write({ name, id }, [key], () => act({ id, token }, key));
   }
 }
 
 /** Each key once and in the order of the table: neighbours share a page. */
-function asJson(keys: readonly string[]): string {
-  return JSON.stringify([...new Set(keys)].sort());
+function inOrder(keys: readonly string[]): string[] {
+  return [...new Set(keys)].sort();
 }
 
 function requireLease(leaseMs: unknown): void {

@@ -8,7 +8,7 @@ import {
   toStoreError,
 } from "@bq/idempotency-core/backend";
 import type Sqlite from "better-sqlite3";
-import type { Connection } from "./connection.ts";
+import { type Connection, Locked } from "./connection.ts";
 import { look, writeMark } from "./marks.ts";
 
 /** What the transaction came to; an error of the work is kept apart from a locked database, which is tried again. */
@@ -35,6 +35,8 @@ function attempt<R>(
   work: (tx: Sqlite.Database) => Awaitable<R>,
 ): Outcome<R> {
   const { database } = connection;
+  // What was called before it for the same id comes first.
+  if (key !== undefined && connection.holds([key])) throw new Locked("a write of the same id waits");
   // Without a lock, so that redeliveries of what is long processed keep nobody waiting.
   const before = connection.withoutSleep(() => lookAt(connection, key));
   if (before.status !== "absent") return before;

@@ -61,7 +61,7 @@ describe("a locked database", () => {
   it("keeps no reader waiting", async () => {
     const path = temporaryFile();
     const store = await openStore(path);
-    store.remember("a");
+    await store.remember("a");
     const { released } = lockFor(path, 100);
     expect(store.seen("a")).toBe(true);
     expect(store.seenMany(["a", "b"])).toEqual([true, false]);
@@ -117,7 +117,7 @@ describe("a locked database", () => {
     const path = temporaryFile();
     const { ticks, released } = lockFor(path, 500);
     const store = await openStore(path);
-    store.remember("a");
+    await store.remember("a");
     expect(store.seen("a")).toBe(true);
     await released;
     expect(ticks()).toBeGreaterThan(3);
@@ -138,7 +138,7 @@ describe("a locked database", () => {
   it("lets readers wait too where the owner of the connection has kept the rollback journal", async () => {
     const path = temporaryFile();
     const store = await borrow(openDatabase(path));
-    store.remember("a");
+    await store.remember("a");
     const other = openDatabase(path);
     other.exec("BEGIN EXCLUSIVE");
     const seen = store.seen("a");
