@@ -5,10 +5,8 @@ import { fileURLToPath } from "node:url";
 import { type BenchArguments, isNarrowed, readArguments, select, UsageError, usage } from "./arguments.ts";
 import { temporaryFolderIsInMemory } from "./backends.ts";
 import { renderChart } from "./chart.ts";
-import { contestants } from "./contestants/index.ts";
 import { Progress } from "./progress.ts";
 import type { Results } from "./results.ts";
-import { runBenchmark } from "./run.ts";
 import { renderTables } from "./table.ts";
 
 /** Runs the command; resolves to its exit code. */
@@ -19,12 +17,16 @@ async function main(args: readonly string[]): Promise<number> {
     return 0;
   }
   if (read.task === "list") {
+    const { contestants } = await import("./contestants/index.ts");
     process.stdout.write(`${contestants.map(({ name, side }) => `${name} (${side})`).join("\n")}\n`);
     return 0;
   }
   const folder = folderOf(read);
   const file = join(folder, "latest.json");
   if (read.task === "run") {
+    // Everybody's libraries take a while to load, which nobody has to wait for who only wants to know how.
+    const { contestants } = await import("./contestants/index.ts");
+    const { runBenchmark } = await import("./run.ts");
     const chosen = select(contestants, read.only);
     if (await temporaryFolderIsInMemory()) {
       process.stderr.write("Temporary files are kept in memory here: set TMPDIR to a folder on a disk.\n");

@@ -10,7 +10,7 @@ export const limitPostgres: BatchContestant = {
   batchSize: 100,
   async open({ address }, effect) {
     const sql = postgres(address, { onnotice() {} });
-    await sql`CREATE TABLE seen (id text PRIMARY KEY)`;
+    await sql`CREATE TABLE IF NOT EXISTS seen (id text PRIMARY KEY)`;
     return {
       async deliverBatch(ids) {
         const rows = await sql`SELECT id FROM seen WHERE id = ANY(${ids})`;

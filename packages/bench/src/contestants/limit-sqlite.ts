@@ -12,7 +12,7 @@ export const limitSqlite: BatchContestant = {
     const database = new Database(address);
     database.pragma("journal_mode = WAL");
     database.pragma("synchronous = FULL");
-    database.exec("CREATE TABLE seen (id TEXT PRIMARY KEY) WITHOUT ROWID");
+    database.exec("CREATE TABLE IF NOT EXISTS seen (id TEXT PRIMARY KEY) WITHOUT ROWID");
     const look = database.prepare("SELECT 1 FROM seen WHERE id = ?").pluck();
     const mark = database.prepare("INSERT INTO seen VALUES (?) ON CONFLICT DO NOTHING");
     const markAll = database.transaction((ids: readonly string[]) => {

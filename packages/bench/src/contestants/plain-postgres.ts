@@ -9,7 +9,7 @@ export const plainPostgres: SingleContestant = {
   mode: "seen-set",
   async open({ address }, effect) {
     const sql = postgres(address, { onnotice() {} });
-    await sql`CREATE TABLE seen (id text PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())`;
+    await sql`CREATE TABLE IF NOT EXISTS seen (id text PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())`;
     return {
       async deliver(id) {
         const rows = await sql`SELECT 1 FROM seen WHERE id = ${id}`;

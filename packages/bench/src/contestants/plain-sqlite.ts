@@ -11,7 +11,7 @@ export const plainSqlite: SingleContestant = {
     const database = new Database(address);
     database.pragma("journal_mode = WAL");
     database.pragma("synchronous = FULL");
-    database.exec("CREATE TABLE seen (id TEXT PRIMARY KEY, at INTEGER NOT NULL) WITHOUT ROWID");
+    database.exec("CREATE TABLE IF NOT EXISTS seen (id TEXT PRIMARY KEY, at INTEGER NOT NULL) WITHOUT ROWID");
     const look = database.prepare("SELECT 1 FROM seen WHERE id = ?").pluck();
     const mark = database.prepare("INSERT INTO seen VALUES (?, ?) ON CONFLICT DO NOTHING");
     return {

@@ -35,7 +35,8 @@ export async function measureGzipped(): Promise<SizeFigure[]> {
 /** Everything that a package exports. Core, unless it is the package, and the driver stay outside. */
 export function bundlePackage(bundled: PublishedPackage): Promise<Bundle> {
   requireBuilt(bundled);
-  const outside = [core.name, bundled.driver].filter((name) => name !== undefined && name !== bundled.name);
+  const outside = bundled === core ? [] : [core.name];
+  if (bundled.driver !== undefined) outside.push(bundled.driver);
   return bundle(`export * from "${bundled.name}";`, outside);
 }
 
