@@ -77,8 +77,9 @@ test("a message that meets a store out of reach comes back, and is processed whe
   await using store = await RedisStore.connect(redis.url, { commandTimeoutMs: 500 });
   const processed: Message[] = [];
   await redis.kill();
+  // So long that only the delay of the store error brings it back.
   polls.push(
-    pollParking(polled(), store, (message) => processed.push(message), { observe: observed.observe }),
+    pollParking(polled(600), store, (message) => processed.push(message), { observe: observed.observe }),
   );
   await send("later");
   await observed.until("store-failed", 2);

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -46,6 +46,17 @@ test("nothing is left of a server, its port mapper neither, after SIGKILL to the
   await until(`no process was started with ${folder}`, () => startedWith(folder).length === 0);
   await until(`${folder} is empty`, () => readdirSync(folder).length === 0);
   rmSync(folder, { recursive: true });
+});
+
+test("startRabbitMq() fails, and names what to install, where there is no RabbitMQ", () => {
+  const servers = new URL("../src/index.ts", import.meta.url).href;
+  const script = `import { startRabbitMq } from ${JSON.stringify(servers)}; await startRabbitMq();`;
+  const args = ["--conditions=@bq/source", "--input-type=module", "--eval", script];
+  const { stderr } = spawnSync(process.execPath, args, { env: { PATH: "/nowhere" }, encoding: "utf8" });
+  expect(stderr).toContain(
+    "The tests need RabbitMQ, and found neither rabbitmq-server nor a way to install it.",
+  );
+  expect(stderr).toContain("apt-get install rabbitmq-server");
 });
 
 /** A daemon leaves its working folder, but keeps its environment. Elsewhere than on Linux only the folder can be seen. */
