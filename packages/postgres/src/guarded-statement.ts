@@ -43,6 +43,18 @@ function watchCursor(query: DriverQuery, { isOver, onFailure }: StatementWatch):
       callback = next;
     },
   });
+  // And has the driver tell a failure to the step alone.
+  let reject = query.reject;
+  const rejectAndTell = (error: unknown): void => {
+    onFailure(error);
+    reject(error);
+  };
+  Object.defineProperty(query, "reject", {
+    get: () => rejectAndTell,
+    set(next: DriverQuery["reject"]) {
+      reject = next;
+    },
+  });
   return () => pending > 0 && query.active;
 }
 

@@ -43,8 +43,8 @@ export function runGuarded<R>(
     };
     signal.addEventListener("abort", giveUp, { once: true });
     run(sql, session, begin, work)
-      .then(resolve, reject)
-      .finally(() => signal.removeEventListener("abort", giveUp));
+      .finally(() => signal.removeEventListener("abort", giveUp))
+      .then(resolve, reject);
   });
 }
 
@@ -54,7 +54,6 @@ async function run<R>(sql: postgres.Sql, session: GuardedSession, begin: string,
   try {
     const value = await scope.run(work);
     await session.drained();
-    if (session.over !== undefined) throw session.over;
     scope.throwIfFailed();
     await session.commit();
     return value;

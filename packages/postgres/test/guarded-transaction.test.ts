@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import type { SceneOutcome } from "./guarded-scenes.ts";
 import { sharedUrl } from "./support/database.ts";
 
@@ -11,6 +11,9 @@ const worker = fileURLToPath(new URL("guarded-scenes.ts", import.meta.url));
 
 it("a connection that dies ends the transaction in an error and keeps nothing, and the process and the pool live on", async () => {
   const child = spawn(process.execPath, ["--conditions=@bq/source", worker, sharedUrl]);
+  onTestFinished(() => {
+    child.kill("SIGKILL");
+  });
   const printed = { out: "", err: "" };
   child.stdout.on("data", (text) => (printed.out += text));
   child.stderr.on("data", (text) => (printed.err += text));

@@ -82,13 +82,15 @@ it("statements that were issued and not awaited commit with the rest, or are rol
   });
   expect(await written()).toEqual(["first", "second"]);
 
+  let fourth: Promise<unknown> | undefined;
   const work = async (tx: Tx) => {
-    insert(tx, "third").execute();
-    insert(tx, "fourth").execute();
+    tx`INSERT INTO ${tx(table)} SELECT 'third' FROM pg_sleep(0.05)`.execute();
+    fourth = insert(tx, "fourth").execute();
     await delay(1);
     throw new RangeError("late");
   };
   await expect(runGuarded(sql, work)).rejects.toThrow("late");
+  await expect(fourth).rejects.toThrow("rolled back before this statement was sent");
   expect(await written()).toEqual(["first", "second"]);
 });
 
