@@ -6,7 +6,7 @@ import { type BenchArguments, isNarrowed, readArguments, select, UsageError, usa
 import { temporaryFolderIsInMemory } from "./backends.ts";
 import { renderChart } from "./chart.ts";
 import { Progress } from "./progress.ts";
-import type { Results } from "./results.ts";
+import { formatResults, type Results } from "./results.ts";
 import { renderTables } from "./table.ts";
 
 /** Runs the command; resolves to its exit code. */
@@ -33,7 +33,7 @@ async function main(args: readonly string[]): Promise<number> {
     }
     const results = await runBenchmark(chosen, read, new Progress(process.stderr));
     await mkdir(folder, { recursive: true });
-    await writeFile(file, `${JSON.stringify(rounded(results), undefined, 2)}\n`);
+    await writeFile(file, formatResults(results));
   }
   // Read back, so that table and chart never show anything but what the file says.
   const results = JSON.parse(await readFile(file, "utf8")) as Results;
@@ -47,15 +47,6 @@ function folderOf(read: BenchArguments): string {
   if (read.folder !== undefined) return resolve(process.env.INIT_CWD ?? "", read.folder);
   const results = fileURLToPath(new URL("../results", import.meta.url));
   return isNarrowed(read) ? join(results, "partial") : results;
-}
-
-/** Five digits of every figure: the others are noise, and would fill the file. */
-function rounded(results: Results): unknown {
-  return JSON.parse(
-    JSON.stringify(results, (_key, value) =>
-      typeof value === "number" ? Number(value.toPrecision(5)) : value,
-    ),
-  );
 }
 
 try {

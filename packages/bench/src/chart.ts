@@ -84,7 +84,7 @@ export function renderChart(results: Results): string {
 
 function caption({ rounds, machine, startedAt }: Results, concurrency: number): string {
   const calls = concurrency === 1 ? "1 call" : `${concurrency} calls`;
-  return `${calls} in flight; median of ${rounds} interleaved rounds, slowest to fastest as a line; Node ${machine.node}, ${machine.processors} processors, ${startedAt.slice(0, 10)}`;
+  return `${calls} in flight; median of ${rounds} interleaved rounds, slowest to fastest as a line; × means times the one by hand; Node ${machine.node}, ${machine.processors} processors, ${startedAt.slice(0, 10)}`;
 }
 
 function shownConcurrency(cells: readonly Cell[]): number {
@@ -140,7 +140,7 @@ function bar(
   const { median, min, max, rounds } = cell.perSecond;
   const pixels = (value: number) => (value / most) * barWidth;
   const middle = y + barHeight / 2;
-  const compared = plain && plain !== cell ? `  ${times(ratio(rounds, plain.perSecond.rounds).median)}` : "";
+  const compared = plain && plain !== cell ? ` · ${times(ratio(rounds, plain.perSecond.rounds).median)}` : "";
   return element("g", {}, [
     element("rect", {
       class: contestant.side,

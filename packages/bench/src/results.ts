@@ -66,3 +66,14 @@ export function findCell(
 export function plainOf(backend: Backend): string {
   return `${backend}/plain`;
 }
+
+/** The results as JSON, each contestant and cell on a line of its own, with five digits of every figure: the others are noise. */
+export function formatResults(results: Results): string {
+  const compact = (value: unknown) =>
+    JSON.stringify(value, (_key, part) => (typeof part === "number" ? Number(part.toPrecision(5)) : part));
+  const members = Object.entries(results).map(([key, value]) => {
+    if (!Array.isArray(value) || value.length === 0) return `${JSON.stringify(key)}: ${compact(value)}`;
+    return `${JSON.stringify(key)}: [\n    ${value.map(compact).join(",\n    ")}\n  ]`;
+  });
+  return `{\n  ${members.join(",\n  ")}\n}\n`;
+}

@@ -53,9 +53,9 @@ it("the chart shows everybody's median and how it compares with the plain store"
   for (const shown of ["plain", "wrapBatch of 100", "<&>"]) expect(texts).toContain(shown);
   expect(texts).toContain("1.0k/s");
   // Round by round: 5.67, 5.00 and 4.73 times as fast.
-  expect(texts).toContain("5.1k/s  5.0×");
-  expect(texts).toContain("2.4M/s  1200×");
-  expect(texts).toContain("500/s  0.25×");
+  expect(texts).toContain("5.1k/s · 5.0×");
+  expect(texts).toContain("2.4M/s · 1200×");
+  expect(texts).toContain("500/s · 0.25×");
 });
 
 it("the chart shows the figures for 64 calls in flight, and says so", () => {

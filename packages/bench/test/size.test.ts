@@ -38,7 +38,9 @@ it("every budget is for something that is measured", () => {
   expect(measured.map(({ name }) => name).sort()).toEqual(Object.keys(budgets).sort());
 });
 
-it("core loads nothing but modules of Node, and a store nothing but those, core and its driver", async () => {
+it("core loads nothing but modules of Node, and a store nothing but those, core and its driver", {
+  timeout: 60_000,
+}, async () => {
   const outside = async (bundled: typeof core) =>
     (await bundlePackage(bundled)).imports.filter((name) => !name.startsWith("node:"));
   expect(await outside(core)).toEqual([]);
