@@ -87,7 +87,8 @@ export class GroupCommit<Call, Answer> {
     const impatience = setTimeout(letOthersPass, this.#terms.patienceMs ?? 50).unref();
     await this.#perform(group);
     clearTimeout(impatience);
-    letOthersPass();
+    // Those that it answered come with their next call before this turn of the event loop ends: into one statement with them.
+    process.nextTick(letOthersPass);
   }
 
   async #perform(group: readonly Waiting<Call, Answer>[]): Promise<void> {

@@ -37,6 +37,22 @@ it("calls that arrive while a statement is under way join the next one, and each
   expect(await answers).toEqual(["did a", "did b", "did c", "did d"]);
 });
 
+it("the callers that a statement answered join the next one, when they call again at once", async () => {
+  const { group, statements, sent } = backend();
+  const worker = async (name: string) => {
+    await group.submit(`${name}1`);
+    // What a wrapper does between its calls takes a few steps, but no time.
+    for (let step = 0; step < 20; step++) await undefined;
+    await group.submit(`${name}2`);
+  };
+  for (const name of ["a", "b", "c"]) void worker(name);
+  for (let n = 0; n < 2; n++) {
+    statements[n]?.end();
+    await turn();
+  }
+  expect(sent()).toEqual(["a1", "b1,c1,a2", "b2,c2"]);
+});
+
 it("a statement takes at most maxCalls, and the oldest go first", async () => {
   const { group, statements, sent } = backend({ maxCalls: 2 });
   for (const call of ["a", "b", "c", "d"]) void group.submit(call);
