@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 export type Command = readonly [name: string, ...args: string[]];
 
 /** A script, as it is kept in the server's script cache. */
-interface Script {
+export interface Script {
   readonly lua: string;
   readonly sha: string;
 }
@@ -21,7 +21,7 @@ export type Request = Command | ScriptCall;
 export const mark = "1";
 
 /** What the value of a claim starts with; its token follows. */
-const claimPrefix = "claim:";
+export const claimPrefix = "claim:";
 
 export function claimValue(token: string): string {
   return claimPrefix + token;
@@ -118,10 +118,10 @@ end
 return redis.call('DEL', KEYS[1])
 `);
 
-function script(lua: string): Script {
+export function script(lua: string): Script {
   return { lua, sha: createHash("sha1").update(lua).digest("hex") };
 }
 
-function call(script: Script, keys: readonly string[], args: readonly string[] = []): ScriptCall {
+export function call(script: Script, keys: readonly string[], args: readonly string[] = []): ScriptCall {
   return { script, operands: [String(keys.length), ...keys, ...args] };
 }

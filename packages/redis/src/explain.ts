@@ -7,6 +7,8 @@ interface Refusal {
   /** What is so, and the way out. */
   readonly advice: string;
   readonly code?: StoreErrorCode;
+  /** Would the server refuse any other command as well? */
+  readonly concernsAll?: true;
 }
 
 const refusals: readonly Refusal[] = [
@@ -30,12 +32,22 @@ const refusals: readonly Refusal[] = [
     sign: /^READONLY/,
     advice:
       "this server is a replica. Connect to the primary, or through Sentinel or a cluster client, which follow a failover",
+    concernsAll: true,
   },
-  { sign: /^LOADING/, advice: "the server is still loading its data. Try again when it is ready" },
-  { sign: /^MASTERDOWN/, advice: "this replica has lost its primary. Connect to a primary" },
+  {
+    sign: /^LOADING/,
+    advice: "the server is still loading its data. Try again when it is ready",
+    concernsAll: true,
+  },
+  {
+    sign: /^MASTERDOWN/,
+    advice: "this replica has lost its primary. Connect to a primary",
+    concernsAll: true,
+  },
   {
     sign: /^CLUSTERDOWN|CLUSTERDOWN/,
     advice: "the cluster does not serve this slot. Bring its primary back",
+    concernsAll: true,
   },
   {
     sign: /^(MOVED|ASK) /,
@@ -49,23 +61,42 @@ const refusals: readonly Refusal[] = [
   {
     sign: /^MISCONF/,
     advice: "the server cannot save its data and refuses writes. Mend its disk, or the rights on its folder",
+    concernsAll: true,
   },
-  { sign: /^NOREPLICAS/, advice: "too few replicas are in reach for min-replicas-to-write. Bring them back" },
+  {
+    sign: /^NOREPLICAS/,
+    advice: "too few replicas are in reach for min-replicas-to-write. Bring them back",
+    concernsAll: true,
+  },
   {
     sign: /^(NOAUTH|WRONGPASS)/,
     advice: "user name or password are missing or wrong. Correct the credentials",
+    concernsAll: true,
   },
-  { sign: /^BUSY /, advice: "the server is held up by somebody's script. SCRIPT KILL ends it" },
+  {
+    sign: /^BUSY /,
+    advice: "the server is held up by somebody's script. SCRIPT KILL ends it",
+    concernsAll: true,
+  },
   {
     sign: /unknown command|syntax error/i,
     advice: "the server does not know the command. The store needs Redis 7.0 or Valkey 7.2, or newer",
   },
 ];
 
+function refusalIn(error: Error): Refusal | undefined {
+  return refusals.find(({ sign }) => sign.test(error.message));
+}
+
+/** Is the server in a state in which it refuses whatever it is asked, so that asking for less does not help? */
+export function concernsAll(error: Error): boolean {
+  return refusalIn(error)?.concernsAll === true;
+}
+
 /** Makes a `StoreError` of what the client threw; where the server refused, it says why and what to do. */
 export function explain(error: unknown, operation: string, id: string | undefined): StoreError {
   if (!isReply(error)) return toStoreError(error, operation, id);
-  const refusal = refusals.find(({ sign }) => sign.test(error.message));
+  const refusal = refusalIn(error);
   if (!refusal) return toStoreError(error, operation, id);
   return new StoreError(
     `Redis refused ${operation}${id === undefined ? "" : ` of ${quoteId(id)}`}: ${refusal.advice}. The server said: ${error.message}`,

@@ -1,52 +1,61 @@
+import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import { StoreError, StoreTimeoutError } from "@bq/idempotency-core";
 import { type Attempt, isReply, type RedisClient, send } from "./client.ts";
 import type { Request } from "./commands.ts";
 import type { OwnConnection } from "./connect.ts";
 import { explain } from "./explain.ts";
 
+/** The time limit is over, and nobody waits for the answer any more. */
+class Overdue extends Error {}
+
 /** The way from a store to its server: while the store is open, within the time limit, and with errors that say what to do. */
 export class Session {
   readonly #client: RedisClient;
   /** Only when the client is our own. */
-  readonly #connection: OwnConnection | undefined;
+  #connection: OwnConnection | undefined;
   readonly #underWay = new Set<Promise<unknown>>();
   #closing: Promise<void> | undefined;
 
-  constructor(client: RedisClient, connection?: OwnConnection) {
+  constructor(client: RedisClient) {
     this.#client = client;
+  }
+
+  /** The client turns out to be our own: its commands have a time limit, and it ends with the session. */
+  own(connection: OwnConnection): void {
     this.#connection = connection;
   }
 
+  /** Throws when the store was closed. */
+  requireOpen(operation: string, id?: string): void {
+    if (!this.#closing) return;
+    throw new StoreError(
+      `The store was closed before ${operation}. Close it when no delivery runs any more.`,
+      { operation, id, code: "BQ_STORE_CLOSED" },
+    );
+  }
+
   /**
-   * Sends a command and gives its answer, or throws a `StoreError`. `onUnanswered` is called when it was sent and failed
-   * without an answer of the server, which then may have done it, or may do it yet.
+   * Sends a command and gives its reply, or rejects with what the client threw; `failure` makes an error for the caller of it.
+   * The time limit counts from `madeAt`. `onUnanswered` is called when the command was sent and failed without an answer of
+   * the server, which then may have done it, or may do it yet.
    */
-  run(
-    operation: string,
-    id: string | undefined,
-    request: Request,
-    onUnanswered?: () => void,
-  ): Promise<unknown> {
-    return this.attempt(operation, id, (attempt) => send(this.#client, request, attempt), onUnanswered);
+  async exchange(request: Request, madeAt: number, onUnanswered?: () => void): Promise<unknown> {
+    return this.#bounded(madeAt, (attempt) => send(this.#client, request, attempt), onUnanswered);
   }
 
   /** Does the work if the store is open and the server in reach, and makes a `StoreError` of whatever goes wrong. */
-  async attempt<T>(
-    operation: string,
-    id: string | undefined,
-    work: (attempt: Attempt) => Promise<T>,
-    onUnanswered?: () => void,
-  ): Promise<T> {
-    if (this.#closing) throw closedError(operation, id);
-    const unreachable = this.#connection?.unreachable();
-    if (unreachable) throw unreachable;
-    const attempt: Attempt = { abandoned: false };
+  async attempt<T>(operation: string, work: (attempt: Attempt) => Promise<T>): Promise<T> {
+    this.requireOpen(operation);
     try {
-      return await this.#track(this.#inTime(operation, id, attempt, work(attempt)));
+      return await this.#bounded(performance.now(), work);
     } catch (error) {
-      if (!isReply(error)) onUnanswered?.();
-      throw explain(error, operation, id);
+      throw this.failure(error, operation, undefined);
     }
+  }
+
+  /** Sends one command on behalf of many ids. */
+  run(operation: string, request: Request): Promise<unknown> {
+    return this.attempt(operation, (attempt) => send(this.#client, request, attempt));
   }
 
   /** Sends a command behind one that failed, on the same connection. Nobody waits for its answer, and it may fail. */
@@ -54,28 +63,51 @@ export class Session {
     this.#track(send(this.#client, request, { abandoned: false })).catch(() => {});
   }
 
-  /** Waits for what is under way, then ends the connection if it is our own. */
+  /** What the caller of an operation is told of a failure. */
+  failure(error: unknown, operation: string, id: string | undefined): StoreError {
+    return error instanceof Overdue && this.#connection
+      ? new StoreTimeoutError(operation, id, this.#connection.commandTimeoutMs)
+      : explain(error, operation, id);
+  }
+
+  /** Waits for what was accepted, then ends the connection if it is our own. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
   }
 
   async #close(): Promise<void> {
-    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
+    // Calls that wait for those under way are sent in the turn of the event loop in which these end.
+    await turnOfTheLoop();
+    while (this.#underWay.size > 0) {
+      await Promise.allSettled(this.#underWay);
+      await turnOfTheLoop();
+    }
     this.#connection?.end();
   }
 
+  async #bounded<T>(
+    madeAt: number,
+    work: (attempt: Attempt) => Promise<T>,
+    onUnanswered?: () => void,
+  ): Promise<T> {
+    const unreachable = this.#connection?.unreachable();
+    if (unreachable) throw unreachable;
+    const leftMs = this.#leftMs(madeAt);
+    if (leftMs <= 0) throw new Overdue();
+    const attempt: Attempt = { abandoned: false };
+    try {
+      return await this.#track(inTime(leftMs, attempt, work(attempt)));
+    } catch (error) {
+      if (!isReply(error)) onUnanswered?.();
+      throw error;
+    }
+  }
+
   /** On our own connection an operation has a time limit; on a borrowed client its owner decides. */
-  #inTime<T>(operation: string, id: string | undefined, attempt: Attempt, answer: Promise<T>): Promise<T> {
-    if (!this.#connection) return answer;
-    const limitMs = this.#connection.commandTimeoutMs;
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        attempt.abandoned = true;
-        reject(new StoreTimeoutError(operation, id, limitMs));
-      }, limitMs);
-      answer.then(resolve, reject).finally(() => clearTimeout(timer));
-    });
+  #leftMs(madeAt: number): number {
+    if (!this.#connection) return Number.POSITIVE_INFINITY;
+    return this.#connection.commandTimeoutMs - (performance.now() - madeAt);
   }
 
   #track<T>(operation: Promise<T>): Promise<T> {
@@ -86,13 +118,13 @@ export class Session {
   }
 }
 
-function closedError(operation: string, id: string | undefined): StoreError {
-  return new StoreError(
-    `The store was closed before ${operation}. Close it when no delivery runs any more.`,
-    {
-      operation,
-      id,
-      code: "BQ_STORE_CLOSED",
-    },
-  );
+function inTime<T>(limitMs: number, attempt: Attempt, answer: Promise<T>): Promise<T> {
+  if (limitMs === Number.POSITIVE_INFINITY) return answer;
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      attempt.abandoned = true;
+      reject(new Overdue());
+    }, limitMs);
+    answer.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
 }

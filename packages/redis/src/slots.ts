@@ -29,6 +29,11 @@ export function groupBySlot(ids: readonly string[], keyOf: (id: string) => strin
   return [...groups.values()];
 }
 
+/** Does this beginning of all keys hold a whole hash tag, so that they all share one slot? */
+export function holdsHashTag(prefix: string): boolean {
+  return hashTag(prefix) !== prefix;
+}
+
 function hashTag(key: string): string {
   const open = key.indexOf("{");
   const close = open < 0 ? -1 : key.indexOf("}", open + 1);
