@@ -138,6 +138,17 @@ it("a statement that takes longer than statement_timeout rolls back, and the con
   expect(await sql`SELECT FROM ${sql(table)}`).toHaveLength(0);
 });
 
+it("a transaction that follows another at once on the same connection notices when it dies", async () => {
+  const [sql, admin] = [plainClient(undefined, { max: 1 }), plainClient()];
+  const first = runGuarded(sql, (tx) => tx`SELECT 1 AS one`);
+  const second = runGuarded(sql, async (tx) => {
+    await terminate(admin, await pidOf(tx));
+    await tx`SELECT 2`;
+  });
+  await expect(second).rejects.toMatchObject(lost);
+  expect(await first).toEqual([{ one: 1 }]);
+});
+
 it("a cursor whose rows are still being handled when its connection dies sends nothing more", async () => {
   const [sql, admin] = [plainClient(undefined, { max: 1 }), plainClient()];
   const uncaught = noteUncaught();
@@ -230,7 +241,9 @@ it("under a load at which the driver does not tell which connection it took, no 
   const [sql, admin] = [plainClient(undefined, options), plainClient()];
   const answers = await Promise.all(
     Array.from({ length: 40 }, (_, n) =>
-      n % 2 === 0 ? sql.unsafe(`SELECT ${n} AS n`) : runGuarded(sql, (tx) => tx`SELECT ${n}::int AS n`),
+      n % 2 === 0
+        ? sql.unsafe(`SELECT ${n} AS n`).execute()
+        : runGuarded(sql, (tx) => tx`SELECT ${n}::int AS n`),
     ),
   );
   expect(answers.map(([row]) => row?.n)).toEqual(Array.from({ length: 40 }, (_, n) => n));
