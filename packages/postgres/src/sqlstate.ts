@@ -38,6 +38,17 @@ export function isWaitEnded(error: unknown): boolean {
   return state === sqlState.lockNotAvailable || state === sqlState.queryCanceled;
 }
 
+/**
+ * What the server says of values, rows and waits, and not of the table, the role, the server or the connection: by the class,
+ * which is the first two characters. `57014` is a wait as well.
+ */
+const concernsValuesOrWaits = /^(?:22|23|40|44|54|55|P0)|^57014$/;
+
+/** May one call of several be what the server refused, so that the others would succeed without it? */
+export function mayConcernOne(error: unknown): boolean {
+  return concernsValuesOrWaits.test(sqlStateOf(error) ?? "");
+}
+
 /** What a failed statement on the table is to the caller. A missing table or column says what to do about it. */
 export function failure(error: unknown, operation: string, table: string, id?: string): StoreError {
   const state = sqlStateOf(error);

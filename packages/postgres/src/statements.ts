@@ -1,3 +1,5 @@
+import { free, inFlight, later, marked, now, question, standing } from "./clauses.ts";
+
 /**
  * Every statement on the rows of one table. Each answers with one row of one text: `$1`, as it was sent, and the answer behind
  * it. So an answer tells which question it belongs to.
@@ -31,21 +33,8 @@ export interface Statements {
   readonly purge: string;
 }
 
-// Parameters come as varchar, and are cast at once: an operator between two types that differ is one that somebody's schema
-// on the search_path could define.
-const question = "$1::pg_catalog.varchar::pg_catalog.text";
 /** The id's storage key. */
 const id = "$2::pg_catalog.varchar::pg_catalog.text";
-
-// The start of the statement, by the server's clock. now() would be the start of the transaction, which may be minutes ago
-// when the caller opened it; clock_timestamp() may differ from row to row and cannot be compared through an index.
-const now = "pg_catalog.statement_timestamp()";
-
-// A row is a mark by expires_at alone, for the Go store leaves the other two columns as they are.
-const marked = `(held.expires_at IS NULL OR held.expires_at > ${now})`;
-const inFlight = `(held.expires_at = 'epoch' AND held.claimed_until > ${now})`;
-const free = `(held.expires_at <= ${now}
-      AND (held.expires_at <> 'epoch' OR held.claimed_until IS NULL OR held.claimed_until <= ${now}))`;
 const ours = `held.message_id = ${id}
     AND held.claim_token = $3::pg_catalog.varchar::pg_catalog.text
     AND ${inFlight}`;
@@ -54,7 +43,7 @@ const ours = `held.message_id = ${id}
 const countDone = `SELECT ${question} || pg_catalog.count(*)::pg_catalog.text
     FROM done`;
 
-const mark: Taken = { expiresAt: later("$3"), token: "NULL", claimedUntil: "NULL" };
+const mark: Taken = { expiresAt: later("$3::pg_catalog.varchar"), token: "NULL", claimedUntil: "NULL" };
 // The ids of a batch, whatever the client makes of arrays.
 const asked = "pg_catalog.json_array_elements_text($2::pg_catalog.varchar::pg_catalog.json)";
 
@@ -64,11 +53,6 @@ const orMark = `ON CONFLICT (message_id) DO UPDATE
       expires_at = EXCLUDED.expires_at,
       claim_token = NULL,
       claimed_until = NULL`;
-
-/** A time so many milliseconds from now; no number (NULL) gives no time (NULL), which is a mark that never expires. */
-function later(parameter: string): string {
-  return `${now} + pg_catalog.make_interval(secs => ${parameter}::pg_catalog.varchar::pg_catalog.float8 / 1000)`;
-}
 
 /** What a row becomes when it is taken. */
 interface Taken {
@@ -88,11 +72,7 @@ function take(table: string, values: Taken): string {
   const afterwards = values.afterwards === undefined ? "" : `, ${values.afterwards}`;
   return `
     WITH standing AS (
-      SELECT
-        CASE
-          WHEN ${marked} THEN 'processed'
-          ELSE pg_catalog.ceil(EXTRACT(epoch FROM held.claimed_until - ${now}) * 1000)::pg_catalog.int8::pg_catalog.text
-        END AS answer
+      SELECT ${standing} AS answer
       FROM ${table} AS held
       WHERE held.message_id = ${id}
         AND (${marked} OR ${inFlight})
@@ -142,16 +122,19 @@ export function writeStatements(table: string): Statements {
         AND ${marked}
     ) THEN '1' ELSE '0' END`,
 
+    // A subquery for each id is answered by the index. A join could read the whole table instead, by a plan that was made and
+    // kept when the table was small.
     seenMany: `
-    SELECT ${question} || pg_catalog.string_agg(CASE WHEN held.message_id IS NULL THEN '0' ELSE '1' END, '' ORDER BY asked.position)
-    FROM ${asked} WITH ORDINALITY AS asked (id, position)
-    LEFT JOIN ${table} AS held
-      ON held.message_id = asked.id
-      AND ${marked}`,
+    SELECT ${question} || pg_catalog.string_agg(
+      COALESCE((SELECT '1' FROM ${table} AS held WHERE held.message_id = asked.id AND ${marked}), '0'),
+      ''
+      ORDER BY asked.position
+    )
+    FROM ${asked} WITH ORDINALITY AS asked (id, position)`,
 
     remember: `
     INSERT INTO ${table} AS held (message_id, created_at, expires_at, claim_token, claimed_until)
-    VALUES (${id}, ${now}, ${later("$3")}, NULL, NULL)
+    VALUES (${id}, ${now}, ${later("$3::pg_catalog.varchar")}, NULL, NULL)
     ${orMark}
     RETURNING ${question}`,
 
@@ -159,7 +142,7 @@ export function writeStatements(table: string): Statements {
     rememberMany: `
     WITH done AS (
       INSERT INTO ${table} AS held (message_id, created_at, expires_at, claim_token, claimed_until)
-      SELECT asked.id, ${now}, ${later("$3")}, NULL, NULL
+      SELECT asked.id, ${now}, ${later("$3::pg_catalog.varchar")}, NULL, NULL
       FROM ${asked} WITH ORDINALITY AS asked (id, position)
       ORDER BY asked.position
       ${orMark}
@@ -178,13 +161,13 @@ export function writeStatements(table: string): Statements {
     claim: take(table, {
       expiresAt: "'epoch'::pg_catalog.timestamptz",
       token: "$3::pg_catalog.varchar::pg_catalog.text",
-      claimedUntil: later("$4"),
+      claimedUntil: later("$4::pg_catalog.varchar"),
     }),
 
     renew: `
     WITH done AS (
       UPDATE ${table} AS held
-      SET claimed_until = ${later("$4")}
+      SET claimed_until = ${later("$4::pg_catalog.varchar")}
       WHERE ${ours}
       RETURNING 1
     )
@@ -195,14 +178,14 @@ export function writeStatements(table: string): Statements {
       UPDATE ${table} AS held
       SET
         created_at = ${now},
-        expires_at = ${later("$4")},
+        expires_at = ${later("$4::pg_catalog.varchar")},
         claim_token = NULL,
         claimed_until = NULL
       WHERE ${ours}
       RETURNING 1
     ), lost AS (
       INSERT INTO ${table} AS held (message_id, created_at, expires_at, claim_token, claimed_until)
-      SELECT ${id}, ${now}, ${later("$4")}, NULL, NULL
+      SELECT ${id}, ${now}, ${later("$4::pg_catalog.varchar")}, NULL, NULL
       WHERE NOT EXISTS (SELECT FROM done)
       ${orMark}
     )

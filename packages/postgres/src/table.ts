@@ -1,4 +1,6 @@
 import { ask, type Client, type Parameter } from "./ask.ts";
+import { type GroupStatements, writeGroupStatements } from "./group-statements.ts";
+import { Groups } from "./groups.ts";
 import type { Settings } from "./options.ts";
 import { retrying } from "./retry.ts";
 import { failure } from "./sqlstate.ts";
@@ -18,19 +20,37 @@ export class Table {
   readonly #client: Client;
   readonly #statements: Statements;
   readonly #retries: number;
+  readonly #groups: Groups | undefined;
 
-  private constructor(client: Client, settings: Settings, statements: Statements, retries: number) {
+  private constructor(
+    client: Client,
+    settings: Settings,
+    statements: Statements,
+    retries: number,
+    shared?: GroupStatements,
+  ) {
     this.#client = client;
     this.settings = settings;
     this.#statements = statements;
     this.#retries = retries;
+    this.#groups = shared && new Groups((sql, parameters) => this.#run(sql, parameters), statements, shared);
   }
 
   static of(client: Client, settings: Settings): Table {
-    return new Table(client, settings, writeStatements(settings.table.quoted), settings.retries);
+    const { quoted } = settings.table;
+    return new Table(
+      client,
+      settings,
+      writeStatements(quoted),
+      settings.retries,
+      writeGroupStatements(quoted),
+    );
   }
 
-  /** The same table inside a transaction. A failed statement is not tried again there: the whole transaction has failed. */
+  /**
+   * The same table inside a transaction. A failed statement is not tried again there, for the whole transaction has failed, and
+   * none is shared, for the calls of others are not part of the transaction.
+   */
   within(tx: Client): Table {
     return new Table(tx, this.settings, this.#statements, 0);
   }
@@ -41,13 +61,18 @@ export class Table {
     return ttlMs === undefined ? null : String(ttlMs);
   }
 
-  /** Runs a statement and gives its answer. Whatever goes wrong becomes a `StoreError`. */
+  /** Runs a statement, its own or one that is shared, and gives its answer. Whatever goes wrong becomes a `StoreError`. */
   async ask({ operation, id, statement, parameters }: Request): Promise<string | undefined> {
-    const text = this.#statements[statement];
     try {
-      return await retrying(this.#retries, () => ask(this.#client, text, parameters));
+      return await (this.#groups?.has(statement)
+        ? this.#groups.ask(statement, parameters)
+        : this.#run(this.#statements[statement], parameters));
     } catch (error) {
       throw failure(error, operation, this.settings.table.quoted, id);
     }
+  }
+
+  #run(sql: string, parameters: readonly Parameter[]): Promise<string | undefined> {
+    return retrying(this.#retries, () => ask(this.#client, sql, parameters));
   }
 }
