@@ -2,31 +2,38 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { SqliteStore } from "../src/index.ts";
 import { distinctIds } from "./support/distinct-ids.ts";
-import { Model, type Step } from "./support/model.ts";
+import { type Answer, type Call, type Deed, Model, type Turn } from "./support/model.ts";
 import { borrow, openDatabase, openStore, temporaryFile } from "./support/temporary.ts";
 
 const ids = ["a", "A", "a ", "\u0000", "\ud83d", distinctIds.at(-10) ?? ""];
 const id = fc.constantFrom(...ids);
 const someIds = fc.array(id, { maxLength: 5 });
-const worker = fc.nat({ max: 2 });
 
-/** One call, by one of the workers; claims are told by their place in the row of all claims that were got. */
-const step: fc.Arbitrary<Step> = fc.oneof(
-  fc.record({ call: fc.constantFrom("seen" as const, "remember" as const, "forget" as const), id, worker }),
-  fc.record({ call: fc.constantFrom("seenMany" as const, "rememberMany" as const), ids: someIds, worker }),
-  fc.record({ call: fc.constant("claim" as const), id, worker }),
+const call: fc.Arbitrary<Call> = fc.oneof(
+  fc.record({ call: fc.constantFrom("seen" as const, "remember" as const, "forget" as const), id }),
+  fc.record({ call: fc.constantFrom("seenMany" as const, "rememberMany" as const), ids: someIds }),
+  fc.record({ call: fc.constant("claim" as const), id }),
   fc.record({
     call: fc.constantFrom("renew" as const, "commit" as const, "release" as const),
     claim: fc.nat({ max: 7 }),
-    worker,
   }),
-  fc.record({ call: fc.constant("transact" as const), id, fails: fc.boolean(), worker }),
-  fc.record({ call: fc.constant("lapse" as const), id, worker }),
-  fc.record({ call: fc.constant("expire" as const), id, worker }),
-  fc.record({ call: fc.constant("purge" as const), worker }),
 );
 
-it("whatever three workers do in whatever order, every answer is that of a plain model", async () => {
+const deed: fc.Arbitrary<Deed> = fc.oneof(
+  fc.record({ call: fc.constant("transact" as const), id, fails: fc.boolean() }),
+  fc.record({ call: fc.constantFrom("lapse" as const, "expire" as const), id }),
+  fc.record({ call: fc.constant("purge" as const) }),
+);
+
+const turn: fc.Arbitrary<Turn> = fc.record({
+  worker: fc.nat({ max: 2 }),
+  steps: fc.oneof(
+    { weight: 3, arbitrary: fc.array(call, { minLength: 1, maxLength: 12 }) },
+    { weight: 1, arbitrary: fc.tuple(deed) },
+  ),
+});
+
+it("whatever three workers call in whatever turns, every answer is that of a plain model that is called in order", async () => {
   const path = temporaryFile();
   const database = openDatabase(path);
   const workers: readonly SqliteStore[] = [
@@ -35,17 +42,18 @@ it("whatever three workers do in whatever order, every answer is that of a plain
     await borrow(openDatabase(path), { ttlMs: 3_600_000 }),
   ];
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
+    fc.asyncProperty(fc.array(turn, { maxLength: 12 }), async (turns) => {
       database.exec("DELETE FROM babelqueue_idempotency");
       const model = new Model(database);
-      for (const each of steps) {
-        const store = workers[each.worker] as SqliteStore;
-        const [answer, expected] = await model.step(store, each);
-        expect(answer, `${each.call} in ${fc.stringify(steps)}`).toEqual(expected);
+      for (const { worker, steps } of turns) {
+        const store = workers[worker] as SqliteStore;
+        const answers: Answer[] = await Promise.all(steps.map((step) => model.step(store, step)));
+        for (const [place, { given, right }] of answers.entries())
+          expect(given, `${steps[place]?.call} in ${fc.stringify(turns)}`).toEqual(right);
       }
       for (const store of workers)
         expect(await store.seenMany(ids)).toEqual(ids.map((each) => model.seen(each)));
     }),
-    { numRuns: 150 },
+    { numRuns: 200 },
   );
 });

@@ -14,17 +14,19 @@ describe("survival", () => {
 
   it("every mark that was acknowledged is there after a SIGKILL in the middle of the load", async () => {
     const path = temporaryFile();
-    const workers = ["left", "right"].map((name) => new WorkerProcess("remember-until-killed", path, name));
+    const workers = ["left", "right"].map(
+      (name) => new WorkerProcess("remember-until-killed", path, name, "64"),
+    );
     const acknowledged: string[] = [];
     for (const worker of workers) {
-      for (let count = 0; count < 100; count++) acknowledged.push(await worker.receive<string>());
+      for (let count = 0; count < 300; count++) acknowledged.push(await worker.receive<string>());
     }
     for (const worker of workers) {
       await worker.kill();
       acknowledged.push(...worker.received<string>());
     }
     const store = await openStore(path);
-    expect(acknowledged.length).toBeGreaterThanOrEqual(200);
+    expect(acknowledged.length).toBeGreaterThanOrEqual(600);
     expect(await store.seenMany(acknowledged)).toEqual(acknowledged.map(() => true));
   });
 

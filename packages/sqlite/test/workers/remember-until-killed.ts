@@ -1,12 +1,15 @@
-// Remembers one id after another and tells each one that the store has acknowledged.
+// Remembers one id after another, many at a time, and tells each one that the store has acknowledged.
 import { SqliteStore } from "../../src/index.ts";
 
-const [, , path = "", prefix = ""] = process.argv;
+const [, , path = "", prefix = "", concurrency = "1"] = process.argv;
 const store = await SqliteStore.connect(path);
-for (let count = 0; ; count++) {
-  const id = `${prefix}-${count}`;
-  await store.remember(id);
-  process.send?.(id);
-  // The channel sends on the event loop.
-  if (count % 10 === 0) await new Promise(setImmediate);
+
+async function deliver(worker: number): Promise<never> {
+  for (let count = 0; ; count++) {
+    const id = `${prefix}-${worker}-${count}`;
+    await store.remember(id);
+    process.send?.(id);
+  }
 }
+
+await Promise.all(Array.from({ length: Number(concurrency) }, (_, worker) => deliver(worker)));
