@@ -200,7 +200,7 @@ export class SqliteStore implements BatchStore, ClaimingStore, TransactionalStor
   }
 
   /**
-   * Lets operations that wait for a lock come to their end and refuses new ones with `BQ_STORE_CLOSED`; then ends the
+   * Lets what was called before come to its end and refuses new calls with `BQ_STORE_CLOSED`; then ends the
    * connection if `connect` opened it. May be called again.
    */
   close(): Promise<void> {
