@@ -1,6 +1,7 @@
 export { type PgBouncerOptions, type PgBouncerServer, startPgBouncer } from "./pgbouncer.ts";
 export { type PostgresOptions, type PostgresServer, startPostgres } from "./postgres.ts";
-export { type Proxy, type ProxyTarget, startProxy } from "./proxy.ts";
+export { type Proxy, startProxy } from "./proxy.ts";
+export type { ProxyTarget } from "./proxy-connection.ts";
 export { type RabbitMqServer, startRabbitMq } from "./rabbitmq.ts";
 export { type RedisOptions, type RedisServer, startRedis } from "./redis.ts";
 export { type RedisCluster, startRedisCluster } from "./redis-cluster.ts";

@@ -1,6 +1,11 @@
 import { connect, type Socket } from "node:net";
 import { DelayLine } from "./delay-line.ts";
-import type { ProxyTarget } from "./proxy.ts";
+
+/** The server behind the proxy. */
+export interface ProxyTarget {
+  readonly host: string;
+  readonly port: number;
+}
 
 /** What the network does to its connections right now. */
 export interface ProxyFaults {

@@ -1,11 +1,6 @@
 import { createServer, type Server, type Socket } from "node:net";
 import { freePort } from "./free-port.ts";
-import { ProxyConnection, type ProxyFaults } from "./proxy-connection.ts";
-
-export interface ProxyTarget {
-  readonly host: string;
-  readonly port: number;
-}
+import { ProxyConnection, type ProxyFaults, type ProxyTarget } from "./proxy-connection.ts";
 
 /** A TCP proxy on 127.0.0.1 that plays a faulty network between a client and a server. */
 export interface Proxy extends AsyncDisposable {
