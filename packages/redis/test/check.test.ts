@@ -1,7 +1,7 @@
 import { Redis } from "ioredis";
 import { expect, it, onTestFinished } from "vitest";
 import { RedisStore } from "../src/index.ts";
-import { ownRedis, plainClient, sharedCluster } from "./support/servers.ts";
+import { nodeUrl, ownRedis, plainClient, sharedNodes } from "./support/servers.ts";
 
 async function findings(store: RedisStore): Promise<Record<string, string>> {
   const found = await store.check();
@@ -60,16 +60,15 @@ it("a client's own key prefix is told, and settings are read in whatever shape i
 });
 
 it("on a cluster every primary is checked, and named", async () => {
-  const cluster = await sharedCluster();
-  const store = await RedisStore.connect(cluster.nodes);
+  const store = await RedisStore.connect(sharedNodes);
   onTestFinished(() => store.close());
   const found = await store.check();
-  for (const { port } of cluster.nodes) {
+  for (const { port } of sharedNodes) {
     expect(found.find(({ message }) => message.startsWith(`127.0.0.1:${port}: `))).toMatchObject({
       code: "persistence",
     });
   }
-  const single = new RedisStore(plainClient(cluster.masters[0]?.url ?? ""));
+  const single = new RedisStore(plainClient(nodeUrl()));
   expect(await findings(single)).toMatchObject({ "cluster-client": "error" });
 });
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { afterAll, expect, it } from "vitest";
-import { freshPrefix, sharedCluster, sharedRedis } from "./support/servers.ts";
+import { freshPrefix, sharedNodes, sharedUrl } from "./support/servers.ts";
 import type { Go } from "./workers/claimer.ts";
 
 const processes = 8;
@@ -9,7 +9,7 @@ const rounds = 1_000;
 /** All processes begin these rounds on one word of the parent, and claim each id within the same moment. */
 const roundsAtATime = 20;
 
-const targets = { "a single server": await sharedRedis(), "a cluster": (await sharedCluster()).nodes };
+const targets = { "a single server": sharedUrl, "a cluster": sharedNodes };
 const claimers = await startClaimers();
 
 async function startClaimers(): Promise<ChildProcess[]> {

@@ -1,12 +1,10 @@
 import { expect, it } from "vitest";
 import { RedisStore } from "../src/index.ts";
-import { freshPrefix, ownProxy, plainClient, sharedRedis } from "./support/servers.ts";
-
-const url = await sharedRedis();
+import { freshPrefix, ownProxy, plainClient, sharedUrl } from "./support/servers.ts";
 
 it("close waits for the marks under way, and afterwards every operation says that the store is closed", async () => {
   const prefix = freshPrefix();
-  const proxy = await ownProxy(url);
+  const proxy = await ownProxy(sharedUrl);
   const store = await RedisStore.connect(proxy.url, { prefix });
   const claim = await store.claim("held", 60_000);
   proxy.delay(200);
@@ -14,7 +12,7 @@ it("close waits for the marks under way, and afterwards every operation says tha
   const closed = store.close();
   await Promise.all([closed, store.close(), store[Symbol.asyncDispose]()]);
   await marked;
-  expect(await new RedisStore(plainClient(url), { prefix }).seen("a")).toBe(true);
+  expect(await new RedisStore(plainClient(sharedUrl), { prefix }).seen("a")).toBe(true);
   if (claim.status !== "claimed") throw new Error("unreachable");
   for (const operation of [
     () => store.seen("a"),
@@ -33,14 +31,14 @@ it("close waits for the marks under way, and afterwards every operation says tha
 });
 
 it("close leaves a borrowed client open", async () => {
-  const client = plainClient(url);
+  const client = plainClient(sharedUrl);
   const store = new RedisStore(client);
   await store.close();
   expect(await client.ping()).toBe("PONG");
 });
 
 it("a store that is disposed of ends its own connection", async () => {
-  const proxy = await ownProxy(url);
+  const proxy = await ownProxy(sharedUrl);
   {
     await using store = await RedisStore.connect(proxy.url);
     await store.seen("a");
@@ -50,7 +48,7 @@ it("a store that is disposed of ends its own connection", async () => {
 });
 
 it("many stores on one borrowed client add one listener of a kind", () => {
-  const client = plainClient(url);
+  const client = plainClient(sharedUrl);
   for (let i = 0; i < 20; i++) new RedisStore(client, { prefix: freshPrefix() });
   expect(client.listenerCount("close")).toBeLessThanOrEqual(2);
 });

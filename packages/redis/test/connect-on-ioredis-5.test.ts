@@ -1,17 +1,14 @@
 import { expect, it, onTestFinished, vi } from "vitest";
-import { freshPrefix, sharedCluster, sharedRedis } from "./support/servers.ts";
+import { freshPrefix, sharedNodes, sharedUrl } from "./support/servers.ts";
 import { take } from "./support/take.ts";
 
 // What a user has who installed ioredis 5: the store's own connections are made with that version.
 vi.mock("ioredis", () => import("ioredis5"));
 const { RedisStore } = await import("../src/index.ts");
 
-const url = await sharedRedis();
-const { nodes } = await sharedCluster();
-
 it.each([
-  ["one server", url],
-  ["a cluster", nodes],
+  ["one server", sharedUrl],
+  ["a cluster", sharedNodes],
 ])("with ioredis 5, connect to %s works and leaves nothing open", async (_, target) => {
   const store = await RedisStore.connect(target, { prefix: freshPrefix(), ttlMs: 60_000 });
   onTestFinished(() => store.close());
@@ -27,7 +24,7 @@ it("with ioredis 5, a server that cannot be reached or entered fails connect wit
   await expect(RedisStore.connect([{ host: "127.0.0.1", port: 1 }])).rejects.toMatchObject({
     name: "StoreError",
   });
-  await expect(RedisStore.connect(url.replace("redis://", "redis://nobody:wrong@"))).rejects.toThrow(
+  await expect(RedisStore.connect(sharedUrl.replace("redis://", "redis://nobody:wrong@"))).rejects.toThrow(
     /WRONGPASS/,
   );
 });

@@ -1,13 +1,12 @@
 import { describeStoreContract } from "@bq/idempotency-conformance";
 import { Cluster } from "ioredis5";
 import { describe, it } from "vitest";
-import { sharedCluster } from "./support/servers.ts";
+import { sharedNodes } from "./support/servers.ts";
 import { borrowedClientSubject, ownConnectionSubject } from "./support/subject.ts";
 
-const { nodes } = await sharedCluster();
 const concurrent = { describe, it: it.concurrent };
 
-describeStoreContract(ownConnectionSubject("RedisStore.connect to a cluster", nodes), concurrent);
+describeStoreContract(ownConnectionSubject("RedisStore.connect to a cluster", sharedNodes), concurrent);
 
 /** Is asked by ioredis where a read shall go. A replica may not know a mark yet, so the store must never let it ask. */
 function scaleReads(): never {
@@ -17,7 +16,7 @@ function scaleReads(): never {
 describeStoreContract(
   borrowedClientSubject(
     "RedisStore on a peculiar cluster client of ioredis 5",
-    () => new Cluster(nodes, { keyPrefix: "owner:", enableAutoPipelining: true, scaleReads }),
+    () => new Cluster(sharedNodes, { keyPrefix: "owner:", enableAutoPipelining: true, scaleReads }),
   ),
   concurrent,
 );

@@ -2,10 +2,9 @@ import { describeStoreContract } from "@bq/idempotency-conformance";
 import { Redis, type RedisOptions } from "ioredis";
 import { Redis as Redis5, type RedisOptions as RedisOptions5 } from "ioredis5";
 import { describe, it } from "vitest";
-import { sharedRedis } from "./support/servers.ts";
+import { sharedUrl } from "./support/servers.ts";
 import { borrowedClientSubject } from "./support/subject.ts";
 
-const url = await sharedRedis();
 const concurrent = { describe, it: it.concurrent };
 
 /** What an owner may have asked of a client, each of which changes what comes back or when it is sent. */
@@ -20,11 +19,14 @@ const peculiar = {
 describeStoreContract(
   borrowedClientSubject(
     "RedisStore on a peculiar client of ioredis 6",
-    () => new Redis(url, { ...peculiar, replyMapping: "resp3" }),
+    () => new Redis(sharedUrl, { ...peculiar, replyMapping: "resp3" }),
   ),
   concurrent,
 );
 describeStoreContract(
-  borrowedClientSubject("RedisStore on a peculiar client of ioredis 5", () => new Redis5(url, peculiar)),
+  borrowedClientSubject(
+    "RedisStore on a peculiar client of ioredis 5",
+    () => new Redis5(sharedUrl, peculiar),
+  ),
   concurrent,
 );

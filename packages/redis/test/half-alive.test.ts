@@ -1,10 +1,8 @@
 import { Redis } from "ioredis";
 import { expect, it, onTestFinished } from "vitest";
 import { RedisStore } from "../src/index.ts";
-import { freshPrefix, ownRedis, plainClient, sharedCluster, sharedRedis } from "./support/servers.ts";
+import { freshPrefix, ownCluster, ownRedis, plainClient, sharedUrl } from "./support/servers.ts";
 import { take } from "./support/take.ts";
-
-const url = await sharedRedis();
 
 it("out of memory: reads work, and writes say that maxmemory is reached and mark nothing", async () => {
   const server = await ownRedis();
@@ -59,7 +57,7 @@ it("the rights that the documentation names are enough", async () => {
 
 it("a key of another type is refused by every operation but forget, and left as it is", async () => {
   const prefix = freshPrefix();
-  const client = plainClient(url);
+  const client = plainClient(sharedUrl);
   const store = new RedisStore(client, { prefix });
   await client.rpush(`${prefix}a`, "belongs to somebody else");
   const claim = { id: "a", token: "t" };
@@ -88,7 +86,7 @@ it.each(["2", "0", "", "true", "{}", "Claim:x", "1 "])(
   "the unknown value %j is never read as a mark or a claim",
   async (value) => {
     const prefix = freshPrefix();
-    const client = plainClient(url);
+    const client = plainClient(sharedUrl);
     const store = new RedisStore(client, { prefix });
     await client.set(`${prefix}a`, value);
     const unknown = { name: "StoreError", code: "BQ_STORE_SCHEMA", message: /neither a mark nor a claim/ };
@@ -102,7 +100,7 @@ it.each(["2", "0", "", "true", "{}", "Claim:x", "1 "])(
 
 it("a claim without a lease, which would never lapse, is an unknown value", async () => {
   const prefix = freshPrefix();
-  const client = plainClient(url);
+  const client = plainClient(sharedUrl);
   await client.set(`${prefix}a`, "claim:for-ever");
   await expect(new RedisStore(client, { prefix }).claim("a", 1_000)).rejects.toMatchObject({
     code: "BQ_STORE_SCHEMA",
@@ -137,7 +135,7 @@ it("a replica is not asked whether an id was seen, for it may not know yet", {
 it("a cluster that lost a primary says so for its ids; those of the others work on", {
   timeout: 60_000,
 }, async () => {
-  const cluster = await sharedCluster();
+  const cluster = await ownCluster();
   const store = await RedisStore.connect(cluster.nodes);
   onTestFinished(() => store.close());
   const ids = Array.from({ length: 30 }, (_, i) => `id-${i}`);

@@ -2,19 +2,17 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { expect, it, onTestFinished } from "vitest";
 import { RedisStore } from "../src/index.ts";
-import { freshPrefix, plainClient, sharedRedis } from "./support/servers.ts";
+import { freshPrefix, plainClient, sharedUrl } from "./support/servers.ts";
 import { take } from "./support/take.ts";
-
-const url = await sharedRedis();
 
 /** Three workers that share one prefix. */
 function workers() {
   const prefix = freshPrefix();
   return {
     prefix,
-    a: new RedisStore(plainClient(url), { prefix }),
-    b: new RedisStore(plainClient(url), { prefix }),
-    c: new RedisStore(plainClient(url), { prefix }),
+    a: new RedisStore(plainClient(sharedUrl), { prefix }),
+    b: new RedisStore(plainClient(sharedUrl), { prefix }),
+    c: new RedisStore(plainClient(sharedUrl), { prefix }),
   };
 }
 
@@ -61,7 +59,7 @@ it("an id whose worker was killed is parked until the lease is over, then claime
   timeout: 60_000,
 }, async () => {
   const { prefix, b } = workers();
-  const child = fork(new URL("workers/holder.ts", import.meta.url), [url, prefix], {
+  const child = fork(new URL("workers/holder.ts", import.meta.url), [sharedUrl, prefix], {
     execArgv: ["--conditions=@bq/source"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));

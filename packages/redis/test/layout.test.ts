@@ -3,14 +3,12 @@ import type { Redis } from "ioredis";
 import { Redis as Redis5 } from "ioredis5";
 import { expect, it, onTestFinished } from "vitest";
 import { RedisStore } from "../src/index.ts";
-import { freshPrefix, ownRedis, plainClient, sharedRedis } from "./support/servers.ts";
+import { freshPrefix, ownRedis, plainClient, sharedUrl } from "./support/servers.ts";
 import { take } from "./support/take.ts";
-
-const url = await sharedRedis();
 
 it("a mark is the value 1 under the prefix and the id, and lives as long as its TTL", async () => {
   const prefix = freshPrefix();
-  const client = plainClient(url);
+  const client = plainClient(sharedUrl);
   await new RedisStore(client, { prefix }).remember("for-ever");
   await new RedisStore(client, { prefix, ttlMs: 3_600_000 }).rememberMany(["an-hour", "an hour"]);
   expect(await client.mget(`${prefix}for-ever`, `${prefix}an-hour`, `${prefix}an hour`)).toEqual([
@@ -28,7 +26,7 @@ it("a mark is the value 1 under the prefix and the id, and lives as long as its 
 
 it("a claim is its token behind claim:, and expires with the lease", async () => {
   const prefix = freshPrefix();
-  const client = plainClient(url);
+  const client = plainClient(sharedUrl);
   const { token } = await take(new RedisStore(client, { prefix }), "a", 600_000);
   expect(await client.get(`${prefix}a`)).toBe(`claim:${token}`);
   const leftMs = await client.pttl(`${prefix}a`);
@@ -38,7 +36,7 @@ it("a claim is its token behind claim:, and expires with the lease", async () =>
 
 it("an id that Redis clients would garble is stored as its hash", async () => {
   const prefix = freshPrefix();
-  const client = plainClient(url);
+  const client = plainClient(sharedUrl);
   await new RedisStore(client, { prefix }).remember("\ud800");
   expect(await client.get(prefix + storageKey("\ud800"))).toBe("1");
 });
@@ -100,7 +98,7 @@ async function commandsSentBy(client: Redis, work: () => Promise<void>): Promise
 
 it("stores with different prefixes share nothing: two services process one fan-out message each", async () => {
   const [billing, shipping] = [freshPrefix(), freshPrefix()];
-  const client = plainClient(url);
+  const client = plainClient(sharedUrl);
   const stores = [new RedisStore(client, { prefix: billing }), new RedisStore(client, { prefix: shipping })];
   for (const store of stores) {
     expect(await store.seen("order-1")).toBe(false);
@@ -110,9 +108,9 @@ it("stores with different prefixes share nothing: two services process one fan-o
 
 it("the keyPrefix of a borrowed client is a second namespace", async () => {
   const prefix = freshPrefix();
-  const client = new Redis5(url, { keyPrefix: "owner:" });
+  const client = new Redis5(sharedUrl, { keyPrefix: "owner:" });
   onTestFinished(() => client.disconnect());
-  const looker = plainClient(url);
+  const looker = plainClient(sharedUrl);
   const store = new RedisStore(client, { prefix });
   await store.rememberMany(["a"]);
   await take(store, "b");

@@ -2,20 +2,18 @@ import { Redis } from "ioredis";
 import { Redis as Redis5 } from "ioredis5";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { RedisStore } from "../src/index.ts";
-import { freshPrefix, ownProxy, plainClient, sharedRedis } from "./support/servers.ts";
+import { freshPrefix, ownProxy, plainClient, sharedUrl } from "./support/servers.ts";
 import { take } from "./support/take.ts";
-
-const url = await sharedRedis();
 
 /** A store behind a faulty network, on a client that sends a command again when its connection was lost. */
 async function storeBehindProxy(connect: (url: string) => Redis | Redis5) {
   const prefix = freshPrefix();
-  const proxy = await ownProxy(url);
+  const proxy = await ownProxy(sharedUrl);
   const client = connect(proxy.url);
   client.on("error", () => {});
   onTestFinished(() => client.disconnect());
   const store = new RedisStore(client, { prefix });
-  const other = new RedisStore(plainClient(url), { prefix });
+  const other = new RedisStore(plainClient(sharedUrl), { prefix });
   // The scripts are in the server's cache from here on: each call is one request with one answer.
   await store.release(await take(store, "warm-up"));
   return { store, other, proxy };
@@ -84,7 +82,7 @@ describe.each([
 
 it("a commit that is repeated because its answer was lost was still ours", async () => {
   const prefix = freshPrefix();
-  const proxy = await ownProxy(url);
+  const proxy = await ownProxy(sharedUrl);
   // This client does not send again: the caller gets the error, and tries again.
   const client = new Redis(proxy.url, { maxRetriesPerRequest: 0 });
   client.on("error", () => {});
@@ -99,12 +97,12 @@ it("a commit that is repeated because its answer was lost was still ours", async
 
 it("a claim that failed here and was applied there is dropped again, and does not hold the id for its lease", async () => {
   const prefix = freshPrefix();
-  const proxy = await ownProxy(url);
+  const proxy = await ownProxy(sharedUrl);
   const client = new Redis(proxy.url, { commandTimeout: 1_000 });
   client.on("error", () => {});
   onTestFinished(() => client.disconnect());
   const store = new RedisStore(client, { prefix });
-  const looker = plainClient(url);
+  const looker = plainClient(sharedUrl);
   await store.release(await take(store, "warm-up"));
   proxy.delay(60_000);
   await expect(store.claim("a", 600_000)).rejects.toMatchObject({ name: "StoreError" });

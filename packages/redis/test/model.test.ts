@@ -2,10 +2,7 @@ import type { Claim } from "@bq/idempotency-core";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { RedisStore } from "../src/index.ts";
-import { freshPrefix, plainClient, sharedCluster, sharedRedis } from "./support/servers.ts";
-
-const url = await sharedRedis();
-const { nodes } = await sharedCluster();
+import { freshPrefix, plainClient, sharedNodes, sharedUrl } from "./support/servers.ts";
 
 const ids = [
   "a",
@@ -87,7 +84,7 @@ async function compare(stores: readonly RedisStore[], operations: readonly Opera
 it("two handles behave like one plain map, whatever is done in whatever order", {
   timeout: 60_000,
 }, async () => {
-  const clients = [plainClient(url), plainClient(url)];
+  const clients = [plainClient(sharedUrl), plainClient(sharedUrl)];
   await fc.assert(
     fc.asyncProperty(fc.array(operation, { maxLength: 40 }), async (operations) => {
       const prefix = freshPrefix();
@@ -104,7 +101,7 @@ it("so do two handles on a cluster", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(operation, { minLength: 30, maxLength: 60 }), async (operations) => {
       const prefix = freshPrefix();
-      const stores = await Promise.all([0, 1].map(() => RedisStore.connect(nodes, { prefix })));
+      const stores = await Promise.all([0, 1].map(() => RedisStore.connect(sharedNodes, { prefix })));
       try {
         await compare(stores, operations);
       } finally {

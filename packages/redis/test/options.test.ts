@@ -1,8 +1,6 @@
 import { expect, it } from "vitest";
 import { RedisStore } from "../src/index.ts";
-import { plainClient, sharedRedis } from "./support/servers.ts";
-
-const url = await sharedRedis();
+import { plainClient, sharedUrl } from "./support/servers.ts";
 
 it.each([
   [{ prefix: "" }, TypeError, /prefix must not be empty/],
@@ -15,7 +13,7 @@ it.each([
   [{ commandTimeoutMs: 1 }, TypeError, /unknown option "commandTimeoutMs"/],
   ["prefix:", TypeError, /options must be an object/],
 ] as const)("the options %j are refused by name and value", (options, kind, message) => {
-  const build = () => new RedisStore(plainClient(url), options as never);
+  const build = () => new RedisStore(plainClient(sharedUrl), options as never);
   expect(build).toThrow(kind);
   expect(build).toThrow(message);
 });
@@ -46,7 +44,7 @@ it("a server that cannot be reached fails connect with a StoreError that says wh
   await expect(RedisStore.connect([{ host: "127.0.0.1", port: 1 }])).rejects.toMatchObject({
     name: "StoreError",
   });
-  const wrongUser = url.replace("redis://", "redis://nobody:wrong@");
+  const wrongUser = sharedUrl.replace("redis://", "redis://nobody:wrong@");
   await expect(RedisStore.connect(wrongUser)).rejects.toThrow(/WRONGPASS/);
-  await expect(RedisStore.connect([url])).rejects.toThrow(/cluster support disabled/);
+  await expect(RedisStore.connect([sharedUrl])).rejects.toThrow(/cluster support disabled/);
 });

@@ -1,10 +1,8 @@
 import { wrap } from "@bq/idempotency-core";
 import { expect, it, onTestFinished } from "vitest";
 import { RedisStore } from "../src/index.ts";
-import { freshPrefix, ownProxy, ownRedis, plainClient, sharedRedis } from "./support/servers.ts";
+import { freshPrefix, ownProxy, ownRedis, plainClient, sharedUrl } from "./support/servers.ts";
 import { take } from "./support/take.ts";
-
-const url = await sharedRedis();
 
 it("a server that restarts in the middle of a load loses no mark and marks nothing that did not run", {
   timeout: 60_000,
@@ -50,7 +48,7 @@ it("a server that is gone fails an operation within commandTimeoutMs, and at onc
 it("a connection that goes silent fails the delivery within the time limit, the handler does not run, and the store recovers", {
   timeout: 60_000,
 }, async () => {
-  const proxy = await ownProxy(url);
+  const proxy = await ownProxy(sharedUrl);
   const store = await RedisStore.connect(proxy.url, { prefix: freshPrefix(), commandTimeoutMs: 400 });
   onTestFinished(() => store.close());
   let runs = 0;
@@ -68,7 +66,7 @@ it("a connection that goes silent fails the delivery within the time limit, the 
 });
 
 it("a borrowed client that never answers fails the delivery within storeTimeoutMs, and the handler does not run", async () => {
-  const proxy = await ownProxy(url);
+  const proxy = await ownProxy(sharedUrl);
   const client = plainClient(proxy.url);
   const store = new RedisStore(client, { prefix: freshPrefix() });
   await store.seen("a");
@@ -114,11 +112,11 @@ it("an emptied script cache is filled again", async () => {
 });
 
 it("a claim survives an outage that is over before its lease", async () => {
-  const proxy = await ownProxy(url);
+  const proxy = await ownProxy(sharedUrl);
   const prefix = freshPrefix();
   const store = await RedisStore.connect(proxy.url, { prefix, commandTimeoutMs: 300 });
   onTestFinished(() => store.close());
-  const other = new RedisStore(plainClient(url), { prefix });
+  const other = new RedisStore(plainClient(sharedUrl), { prefix });
   const claim = await take(store, "a", 600_000);
   await proxy.cut();
   await expect(store.renew(claim, 600_000)).rejects.toMatchObject({ name: expect.stringMatching(/^Store/) });

@@ -1,12 +1,10 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { slotOf } from "../src/slots.ts";
-import { plainClient, sharedCluster } from "./support/servers.ts";
-
-const { masters } = await sharedCluster();
+import { nodeUrl, plainClient } from "./support/servers.ts";
 
 it("a key's slot is the one that the cluster computes, with and without a hash tag", async () => {
-  const client = plainClient(masters[0]?.url ?? "");
+  const client = plainClient(nodeUrl());
   const key = fc.oneof(
     fc.string({ unit: "binary" }),
     fc.string({ unit: fc.constantFrom("{", "}", "a", "é") }),

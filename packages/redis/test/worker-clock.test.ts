@@ -4,9 +4,8 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { RedisStore } from "../src/index.ts";
-import { freshPrefix, plainClient, sharedRedis } from "./support/servers.ts";
+import { freshPrefix, plainClient, sharedUrl } from "./support/servers.ts";
 
-const url = await sharedRedis();
 const dayMs = 86_400_000;
 
 /** The library that lends a process another clock. */
@@ -25,7 +24,7 @@ it.each(["+1d", "-1d"])(
     const worker = fileURLToPath(new URL("workers/marker.ts", import.meta.url));
     const { stdout } = await promisify(execFile)(
       process.execPath,
-      ["--conditions=@bq/source", worker, url, prefix],
+      ["--conditions=@bq/source", worker, sharedUrl, prefix],
       {
         env: {
           ...process.env,
@@ -36,7 +35,7 @@ it.each(["+1d", "-1d"])(
       },
     );
     expect(Math.abs(Number(stdout) - Date.now()), "the worker's clock is off").toBeGreaterThan(dayMs / 2);
-    const client = plainClient(url);
+    const client = plainClient(sharedUrl);
     for (const id of ["marked", "claimed"]) {
       const leftMs = await client.pttl(`${prefix}${id}`);
       expect(leftMs).toBeLessThanOrEqual(600_000);

@@ -4,27 +4,31 @@ import {
   type RedisCluster,
   type RedisOptions,
   type RedisServer,
-  redisForTests,
   startProxy,
   startRedis,
   startRedisCluster,
 } from "@bq/idempotency-test-servers";
 import { Redis } from "ioredis";
-import { afterAll, onTestFinished, vi } from "vitest";
+import { inject, onTestFinished, vi } from "vitest";
 
 // Real servers on a busy machine: a limit that only a hang reaches.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
-/** The URL of a server that a whole file uses: with prefixes of its own and without flushing it. */
-export async function sharedRedis(): Promise<string> {
-  const server = await redisForTests();
-  afterAll(() => server.stop());
-  return server.url;
+/** The URL of a server that all files use: with prefixes of their own and without flushing it. */
+export const sharedUrl: string = inject("redisUrl");
+
+/** The nodes of a cluster that all files use in the same way. */
+export const sharedNodes: { host: string; port: number }[] = inject("clusterNodes");
+
+/** The URL of one node of the shared cluster. */
+export function nodeUrl(node: { host: string; port: number } | undefined = sharedNodes[0]): string {
+  return `redis://${node?.host}:${node?.port}`;
 }
 
-export async function sharedCluster(): Promise<RedisCluster> {
+/** A cluster of one test's own, to break. */
+export async function ownCluster(): Promise<RedisCluster> {
   const cluster = await startRedisCluster();
-  afterAll(() => cluster.stop());
+  onTestFinished(() => cluster.stop());
   return cluster;
 }
 
