@@ -1,5 +1,4 @@
 import type Sqlite from "better-sqlite3";
-import { isBusy } from "./busy.ts";
 
 /** One act failed in such a way that SQLite rolled back the whole group, which can be performed again without it. */
 export class Spoiled {
@@ -18,21 +17,20 @@ export class Spoiled {
  *
  * @returns the errors of those that failed, by their places; everything else is on the disk
  * @throws {Spoiled} when one of them took the others with it; nothing of the group has happened
- * @throws what BEGIN or COMMIT failed with, or a lock that was met on the way; nothing of the group has happened
+ * @throws what BEGIN or COMMIT failed with; nothing of the group has happened
  */
 export function performGroup(
   database: Sqlite.Database,
   acts: readonly (() => void)[],
 ): ReadonlyMap<number, unknown> {
   const failures = new Map<number, unknown>();
-  // The write lock comes first, or a read at the beginning could bar every write after it.
+  // All locks come first: no act meets one later, and a read at the beginning cannot bar the writes after it.
   database.exec("BEGIN IMMEDIATE");
   try {
     for (const [place, act] of acts.entries()) {
       try {
         act();
       } catch (error) {
-        if (isBusy(error)) throw error;
         if (!database.inTransaction) throw new Spoiled(place, error);
         failures.set(place, error);
       }

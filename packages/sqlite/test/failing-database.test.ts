@@ -21,6 +21,17 @@ describe("a database that fails", () => {
     expect(await store.seenMany(written)).toEqual(written.map(() => true));
   });
 
+  it("by being full in the middle of a group tells each caller the truth", async () => {
+    const database = openDatabase(temporaryFile());
+    const store = await borrow(database);
+    database.pragma(`max_page_count = ${Number(database.pragma("page_count", { simple: true })) + 2}`);
+    const ids = Array.from({ length: 1_000 }, (_, place) => `mark-${place}`);
+    const results = await Promise.allSettled(ids.map((id) => store.remember(id)));
+    const written = results.map(({ status }) => status === "fulfilled");
+    expect(new Set(written)).toEqual(new Set([true, false]));
+    expect(await store.seenMany(ids)).toEqual(written);
+  });
+
   it("in the middle of a batch keeps none of it", async () => {
     const database = openDatabase(temporaryFile());
     const store = await borrow(database);
