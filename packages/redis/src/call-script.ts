@@ -35,8 +35,10 @@ export function answersOfAll(reply: unknown): (Answer | undefined)[] {
 }
 
 // Every command is called so that its error is this key's alone. All answers are one string, which costs the client less than
-// a list of them. ARGV: a letter per key, the TTL or nothing, then the claim and the lease of the calls that have one.
-const callScript = script(`
+// a list of them. The first line has the server refuse the script when it is out of memory; without it nothing would be
+// refused any more after the first GETEX, which counts as a write.
+// ARGV: a letter per key, the TTL or nothing, then the claim and the lease of the calls that have one.
+const callScript = script(`#!lua
 local ttl = ARGV[2]
 local last = 2
 local function operand()

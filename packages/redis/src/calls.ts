@@ -74,7 +74,7 @@ export class Calls {
   #unanswered(calls: readonly Call[]): void {
     const releases: Call[] = [];
     for (const call of calls) {
-      if (call.operation === "claim") releases.push({ ...call, operation: "release" });
+      if (call.operation === "claim") releases.push(releaseOf(call));
       else if (call.operation === "commit" || call.operation === "release")
         this.#ownClaims.unanswered(call.claim);
     }
@@ -86,4 +86,8 @@ export class Calls {
       releases.length === 1 ? requestOf(first, undefined) : requestOfAll(releases, undefined),
     );
   }
+}
+
+function releaseOf({ id, key, madeAt, claim }: Call & { readonly operation: "claim" }): Call {
+  return { operation: "release", id, key, madeAt, claim };
 }

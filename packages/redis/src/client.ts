@@ -1,3 +1,4 @@
+import { show } from "@bq/idempotency-core/backend";
 import type { Request } from "./commands.ts";
 
 /**
@@ -50,4 +51,26 @@ export function isReply(error: unknown): error is Error {
 export function keyPrefixOf(client: RedisClient): string {
   const { keyPrefix } = client.options as { keyPrefix?: unknown };
   return keyPrefix === undefined || keyPrefix === null ? "" : String(keyPrefix);
+}
+
+/**
+ * Throws `TypeError` unless this is a client that can work. With `stringNumbers` a cluster client of ioredis compares the
+ * bounds of the slots as texts, so that "5461" comes after "10922" and a node's slots are left out. A single command finds
+ * its way by a redirection, but an automatic pipeline throws for each of these slots.
+ */
+export function requireClient(client: unknown): asserts client is RedisClient {
+  const { call, isCluster, options } = (client ?? {}) as Partial<RedisClient>;
+  if (typeof call !== "function" || typeof isCluster !== "boolean") {
+    throw new TypeError(`RedisStore: the client must be an ioredis Redis or Cluster, got ${show(client)}.`);
+  }
+  if (!isCluster) return;
+  const { enableAutoPipelining, redisOptions } = (options ?? {}) as {
+    enableAutoPipelining?: boolean;
+    redisOptions?: { stringNumbers?: boolean };
+  };
+  if (enableAutoPipelining && redisOptions?.stringNumbers) {
+    throw new TypeError(
+      "RedisStore: a cluster client with both enableAutoPipelining and redisOptions.stringNumbers cannot reach all slots, for ioredis then misreads the slot table. Leave out one of the two.",
+    );
+  }
 }

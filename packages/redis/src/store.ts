@@ -1,17 +1,10 @@
 import type { BatchStore, Claim, ClaimingStore, ClaimResult, Finding } from "@bq/idempotency-core";
-import {
-  maxTimerMs,
-  newToken,
-  requireClaim,
-  requireInteger,
-  show,
-  storageKey,
-} from "@bq/idempotency-core/backend";
+import { maxTimerMs, newToken, requireClaim, requireInteger, storageKey } from "@bq/idempotency-core/backend";
 import { type Keys, rememberMany, seenMany } from "./batch.ts";
 import type { Answer } from "./call.ts";
 import { Calls } from "./calls.ts";
 import { checkServers } from "./check.ts";
-import { keyPrefixOf, type RedisClient } from "./client.ts";
+import { keyPrefixOf, type RedisClient, requireClient } from "./client.ts";
 import { type ClusterNode, connect } from "./connect.ts";
 import {
   type RedisConnectOptions,
@@ -66,9 +59,7 @@ export class RedisStore implements BatchStore, ClaimingStore {
    * @throws {TypeError | RangeError} for another client, or an option that is unknown or out of range
    */
   constructor(client: RedisClient, options?: RedisStoreOptions) {
-    if (typeof client?.call !== "function" || typeof client.isCluster !== "boolean") {
-      throw new TypeError(`RedisStore: the client must be an ioredis Redis or Cluster, got ${show(client)}.`);
-    }
+    requireClient(client);
     this.#client = client;
     this.#settings = readOptions(options);
     const { prefix, ttlMs } = this.#settings;

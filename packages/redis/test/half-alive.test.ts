@@ -122,6 +122,9 @@ it("a replica is not asked whether an id was seen, for it may not know yet", {
   const readOnly = { name: "StoreError", message: /is a replica/ };
   await expect(store.seen("a")).rejects.toMatchObject(readOnly);
   await expect(store.seenMany(["a"])).rejects.toMatchObject(readOnly);
+  for (const outcome of await Promise.allSettled(["a", "b", "c", "d"].map((id) => store.seen(id)))) {
+    expect(outcome).toMatchObject({ status: "rejected", reason: readOnly });
+  }
   await expect(store.claim("a", 1_000)).rejects.toMatchObject(readOnly);
   await expect(store.remember("a")).rejects.toMatchObject(readOnly);
   expect((await store.check()).map(({ code }) => code)).toContain("replica");

@@ -2,6 +2,7 @@ import { Redis } from "ioredis";
 import { Redis as Redis5 } from "ioredis5";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { RedisStore } from "../src/index.ts";
+import { counting } from "./support/counting.ts";
 import { freshPrefix, ownProxy, plainClient, sharedUrl } from "./support/servers.ts";
 import { take } from "./support/take.ts";
 
@@ -110,4 +111,53 @@ it("a claim that failed here and was applied there is dropped again, and does no
   await expect.poll(() => looker.get(`${prefix}a`), { timeout: 10_000 }).toBe(null);
   const other = new RedisStore(looker, { prefix });
   await take(other, "a");
+});
+
+it("calls that went together are sent again together, and each still finds its own work done", async () => {
+  const prefix = freshPrefix();
+  const proxy = await ownProxy(sharedUrl);
+  const connection = plainClient(proxy.url);
+  connection.on("error", () => {});
+  const client = counting(connection);
+  const store = new RedisStore(client, { prefix });
+  const ids = Array.from({ length: 20 }, (_, i) => `id-${i}`);
+  const held = await Promise.all(ids.map((id) => take(store, `held-${id}`)));
+  const cuts: Promise<void>[] = [];
+  client.beforeSending = (command, args) => {
+    // Only the group has more than one key.
+    if (command === "evalsha" && Number(args[1]) > 1) cuts.push(proxy.cutBeforeReply());
+  };
+  const answers = await Promise.all([
+    Promise.all(ids.map((id) => store.claim(id, 600_000))),
+    Promise.all(held.map((claim, i) => (i % 2 ? store.commit(claim) : store.release(claim)))),
+  ]);
+  await Promise.all(cuts);
+  expect(cuts.length).toBeGreaterThan(0);
+  expect(answers[0].map(({ status }) => status)).toEqual(ids.map(() => "claimed"));
+  expect(answers[1]).toEqual(held.map(() => true));
+  const other = new RedisStore(plainClient(sharedUrl), { prefix });
+  const later = await Promise.all(ids.map((id) => other.claim(id, 1_000)));
+  expect(later.map(({ status }) => status)).toEqual(ids.map(() => "in-flight"));
+});
+
+it("claims that went together, failed here and were applied there are all dropped again", async () => {
+  const prefix = freshPrefix();
+  const proxy = await ownProxy(sharedUrl);
+  const client = new Redis(proxy.url, { commandTimeout: 1_000 });
+  client.on("error", () => {});
+  onTestFinished(() => client.disconnect());
+  const store = new RedisStore(client, { prefix });
+  const looker = plainClient(sharedUrl);
+  const ids = Array.from({ length: 20 }, (_, i) => `id-${i}`);
+  // The scripts are in the server's cache from here on.
+  const warm = await Promise.all(ids.map((id) => take(store, id)));
+  await Promise.all(warm.map((claim) => store.release(claim)));
+  await store.release(await take(store, "warm-up"));
+  proxy.delay(60_000);
+  const outcomes = Promise.allSettled(ids.map((id) => store.claim(id, 600_000)));
+  const keys = ids.map((id) => `${prefix}${id}`);
+  await expect.poll(() => looker.exists(...keys), { timeout: 10_000 }).toBe(ids.length);
+  expect(await outcomes).toMatchObject(ids.map((id) => ({ status: "rejected", reason: { id } })));
+  await proxy.heal();
+  await expect.poll(() => looker.exists(...keys), { timeout: 10_000 }).toBe(0);
 });

@@ -1,6 +1,7 @@
-import { expect, it } from "vitest";
+import { Cluster } from "ioredis";
+import { expect, it, onTestFinished } from "vitest";
 import { RedisStore } from "../src/index.ts";
-import { plainClient, sharedUrl } from "./support/servers.ts";
+import { freshPrefix, plainClient, sharedNodes, sharedUrl } from "./support/servers.ts";
 
 it.each([
   [{ prefix: "" }, TypeError, /prefix must not be empty/],
@@ -33,6 +34,24 @@ it.each([
 
 it.each([[undefined], [{}], ["redis://localhost"]])("%j is no client", (client) => {
   expect(() => new RedisStore(client as never)).toThrow(/must be an ioredis Redis or Cluster/);
+});
+
+it("a cluster client whose options keep it from reaching all slots is refused; with one of the two it works", async () => {
+  const clusterWith = (options: { enableAutoPipelining?: true; redisOptions?: { stringNumbers: true } }) => {
+    const client = new Cluster(sharedNodes, options);
+    onTestFinished(() => client.disconnect());
+    return client;
+  };
+  const redisOptions = { stringNumbers: true } as const;
+  expect(() => new RedisStore(clusterWith({ enableAutoPipelining: true, redisOptions }))).toThrow(
+    /enableAutoPipelining and redisOptions.stringNumbers.*Leave out one/,
+  );
+  const ids = Array.from({ length: 60 }, (_, i) => `id-${i}`);
+  for (const options of [{ redisOptions }, { enableAutoPipelining: true }] as const) {
+    const store = new RedisStore(clusterWith(options), { prefix: freshPrefix() });
+    await Promise.all(ids.map((id) => store.remember(id)));
+    expect(await store.seenMany(ids)).toEqual(ids.map(() => true));
+  }
 });
 
 it("a server that cannot be reached fails connect with a StoreError that says why, and nothing is left running", async () => {

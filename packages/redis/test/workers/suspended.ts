@@ -14,5 +14,6 @@ const handler = async (_message: object, { signal }: { signal: AbortSignal }) =>
 };
 const deliver = wrapClaiming(store, handler, { leaseMs: 1_500, observe: ({ type }) => tell(type) });
 await deliver({ meta: { id: "id" } }).catch(() => {});
+await store.close();
 tell("settled");
 process.disconnect();
