@@ -171,3 +171,40 @@ it("a store that answers transact with anything else is a failing store, never a
     });
   }
 });
+
+it("a failure of the store behind a handler that threw is told as the store's", async () => {
+  const { events, observe } = recorded();
+  const declined = new Error("declined");
+  const lost = new Error("connection lost in the rollback");
+  const failing: TransactionalStore<Tx> = {
+    ...database().store,
+    async transact<R>(_id: string | undefined, work: (tx: Tx) => Awaitable<R>): Promise<TransactResult<R>> {
+      await Promise.resolve(work({ write() {} })).catch(() => {});
+      throw lost;
+    },
+  };
+  const deliver = wrapTransactional(failing, () => Promise.reject(declined), { observe });
+  await expect(deliver(message("a"))).rejects.toMatchObject({ code: "BQ_STORE_FAILED", cause: lost });
+  expect(events.map(({ type }) => type)).toEqual(["store-failed"]);
+});
+
+it("what an earlier run threw is forgotten: a commit that fails after the last run is the store's failure", async () => {
+  const { events, observe } = recorded();
+  const conflict = new Error("serialization failure");
+  const repeating: TransactionalStore<Tx> = {
+    ...database().store,
+    async transact<R>(_id: string | undefined, work: (tx: Tx) => Awaitable<R>): Promise<TransactResult<R>> {
+      await Promise.resolve(work({ write() {} })).catch(() => {});
+      await work({ write() {} });
+      throw conflict;
+    },
+  };
+  let runs = 0;
+  const handler = async () => {
+    runs += 1;
+    if (runs === 1) throw conflict;
+  };
+  const deliver = wrapTransactional(repeating, handler, { observe });
+  await expect(deliver(message("a"))).rejects.toMatchObject({ code: "BQ_STORE_FAILED", cause: conflict });
+  expect(events.map(({ type }) => type)).toEqual(["store-failed"]);
+});
