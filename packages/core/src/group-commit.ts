@@ -68,9 +68,9 @@ export class GroupCommit<Call, Answer> {
     const taken = new Set<string>();
     for (const waiting of this.#waiting) {
       const key = uniqueBy(waiting.call);
-      if (group.length < maxCalls && !taken.has(key)) group.push(waiting);
-      else left.push(waiting);
-      taken.add(key);
+      const fits = group.length < maxCalls && !taken.has(key);
+      (fits ? group : left).push(waiting);
+      if (fits) taken.add(key);
     }
     this.#waiting = left;
     return group;
