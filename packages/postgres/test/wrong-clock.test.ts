@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { faketime } from "@bq/idempotency-test-servers";
 import { expect, it } from "vitest";
 import { freshName, openStore, sharedUrl } from "./support/database.ts";
 import { WorkerProcess } from "./support/worker-process.ts";
@@ -9,7 +9,7 @@ it("a worker whose clock is a day ahead or behind neither shortens nor prolongs 
   await store.remember("ours");
   await store.claim("held", 60_000);
   for (const offset of ["+1d", "-1d"]) {
-    const worker = new WorkerProcess("skewed", [sharedUrl, table, offset], fakeTime(offset));
+    const worker = new WorkerProcess("skewed", [sharedUrl, table, offset], await faketime(offset));
     const report = await worker.receive<Record<string, unknown>>();
     expect(Math.abs((report.clock as number) - Date.now())).toBeGreaterThan(23 * 3_600_000);
     expect(report).toMatchObject({ seen: true, held: "in-flight", purged: 0, own: true, claimed: "claimed" });
@@ -21,11 +21,3 @@ it("a worker whose clock is a day ahead or behind neither shortens nor prolongs 
   expect(await store.purge()).toBe(2);
   expect(await store.seen("ours")).toBe(true);
 });
-
-/** The environment of a process whose wall clock is off by this much. */
-function fakeTime(offset: string): Record<string, string> {
-  const folders = ["x86_64-linux-gnu", "aarch64-linux-gnu"].map((machine) => `/usr/lib/${machine}/faketime`);
-  const library = folders.map((folder) => `${folder}/libfaketimeMT.so.1`).find((file) => existsSync(file));
-  if (library === undefined) throw new Error("This test needs libfaketime: apt-get install libfaketime.");
-  return { LD_PRELOAD: library, FAKETIME: offset, FAKETIME_DONT_FAKE_MONOTONIC: "1" };
-}

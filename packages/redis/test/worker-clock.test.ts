@@ -1,21 +1,12 @@
 import { execFile } from "node:child_process";
-import { existsSync, globSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { faketime } from "@bq/idempotency-test-servers";
 import { expect, it } from "vitest";
 import { RedisStore } from "../src/index.ts";
 import { freshPrefix, plainClient, sharedUrl } from "./support/servers.ts";
 
 const dayMs = 86_400_000;
-
-/** The library that lends a process another clock. */
-function libfaketime(): string {
-  const [path] = globSync("/usr/lib/{,*/}faketime/libfaketime.so.1");
-  if (path === undefined || !existsSync(path)) {
-    throw new Error("libfaketime is not installed. Install it: apt-get install libfaketime");
-  }
-  return path;
-}
 
 it.each(["+1d", "-1d"])(
   "with a worker's clock %s from the server's, nothing expires early and nothing lives long",
@@ -28,9 +19,7 @@ it.each(["+1d", "-1d"])(
       {
         env: {
           ...process.env,
-          LD_PRELOAD: libfaketime(),
-          FAKETIME: offset,
-          FAKETIME_DONT_FAKE_MONOTONIC: "1",
+          ...(await faketime(offset)),
         },
       },
     );

@@ -1,12 +1,9 @@
 import { execFile } from "node:child_process";
-import { accessSync, constants, existsSync } from "node:fs";
-import { delimiter, join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
+import { installByApt } from "./apt.ts";
+import { onPath } from "./on-path.ts";
 
 const execute = promisify(execFile);
-/** Another process may be installing as well; it is waited for this long. */
-const INSTALL_LIMIT_MS = 300_000;
 
 /** A server that is not an npm package, and where it can come from. */
 export interface ServerSource {
@@ -44,25 +41,6 @@ async function search(source: ServerSource): Promise<FoundServer> {
   throw new Error(missing(source));
 }
 
-/** The first of the programs that the PATH leads to. Servers often live in sbin, which the PATH of a plain user lacks. */
-function onPath(...names: string[]): string | undefined {
-  const folders = (process.env.PATH ?? "").split(delimiter).filter((folder) => folder !== "");
-  const beside = folders
-    .filter((folder) => /[\\/]bin$/.test(folder))
-    .map((folder) => join(folder, "..", "sbin"));
-  const candidates = names.flatMap((name) => [...folders, ...beside].map((folder) => join(folder, name)));
-  return candidates.find(isExecutable);
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 async function answers(docker: string): Promise<boolean> {
   return execute(docker, ["version", "--format", "{{.Server.Version}}"], { timeout: 20_000 }).then(
     () => true,
@@ -70,41 +48,10 @@ async function answers(docker: string): Promise<boolean> {
   );
 }
 
-/** Installs the package where we may, on Debian as root, and gives the program; `undefined` where we may not. */
+/** Installs the package where we may, and gives the program; `undefined` where we may not. */
 async function installed({ programs, aptPackage }: ServerSource): Promise<string | undefined> {
-  const apt = onPath("apt-get");
-  if (process.getuid?.() !== 0 || apt === undefined || !existsSync("/etc/debian_version")) return undefined;
-  const end = Date.now() + INSTALL_LIMIT_MS;
-  let failure: unknown;
-  do {
-    try {
-      await aptGet(apt, "update");
-      await aptGet(apt, "install", "-y", "--no-install-recommends", aptPackage);
-      await stopService(aptPackage);
-      return onPath(...programs);
-    } catch (error) {
-      failure = error;
-      // Another test process is at it: `update` does not wait for its lock, as `install` does.
-      if (!/could not get lock|unable to (acquire|lock)/i.test(String(error))) break;
-      await delay(1_000);
-    }
-  } while (Date.now() < end);
-  process.emitWarning(`apt-get could not install ${aptPackage}: ${String(failure)}`);
+  await installByApt(aptPackage);
   return onPath(...programs);
-}
-
-async function aptGet(apt: string, ...args: string[]): Promise<void> {
-  const lock = `DPkg::Lock::Timeout=${INSTALL_LIMIT_MS / 1_000}`;
-  // RUNLEVEL: in single-user mode, Debian does not start a service that it has just installed.
-  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive", LC_ALL: "C", RUNLEVEL: "1" };
-  await execute(apt, ["-o", lock, "-q", ...args], { env, timeout: INSTALL_LIMIT_MS, maxBuffer: 2 ** 26 });
-}
-
-/** The tests start servers of their own; a service must not stay behind only because we needed its program. */
-async function stopService(name: string): Promise<void> {
-  const systemctl = existsSync("/run/systemd/system") ? onPath("systemctl") : undefined;
-  if (systemctl !== undefined) await execute(systemctl, ["disable", "--now", name]).catch(() => {});
-  else if (existsSync(`/etc/init.d/${name}`)) await execute(`/etc/init.d/${name}`, ["stop"]).catch(() => {});
 }
 
 function missing({ title, programs, aptPackage, givenBy }: ServerSource): string {

@@ -1,3 +1,4 @@
+export { faketime } from "./faketime.ts";
 export { type PgBouncerOptions, type PgBouncerServer, startPgBouncer } from "./pgbouncer.ts";
 export { type PostgresOptions, type PostgresServer, startPostgres } from "./postgres.ts";
 export { type Proxy, startProxy } from "./proxy.ts";

@@ -31,3 +31,8 @@ test("startPgBouncer() fails, and names what to install, where there is no PgBou
   const said = await withoutPrograms('startPgBouncer("postgres://postgres@127.0.0.1/postgres")');
   expect(said).toContain("The tests need PgBouncer, and found neither pgbouncer nor a way to install it.");
 });
+
+test("faketime() fails, and names what to install, where there is no libfaketime", async () => {
+  const said = await withoutPrograms('faketime("+1d", { within: ["/nowhere"] })');
+  expect(said).toContain("apt-get install libfaketime");
+});
