@@ -18,8 +18,8 @@ import { Session } from "./session.ts";
 import { holdsHashTag } from "./slots.ts";
 
 /**
- * Remembers ids in Redis or Valkey: one server, Sentinel or a cluster, shared by all workers. Every operation is one command
- * on one key, and the server's clock decides what has expired.
+ * Remembers ids in Redis or Valkey: one server, Sentinel or a cluster, shared by all workers. A call alone is one command on
+ * one key, calls that arrive together are one script, and the server's clock decides what has expired.
  *
  * @example
  * const store = await RedisStore.connect("redis://localhost:6379", { ttlMs: 7 * 24 * 3_600_000 });

@@ -53,7 +53,7 @@ it("with the default prefix no key of the Go or PHP store is touched, whatever t
   expect(await store.seenMany(["c", "bq:idemp:c", "bq:idem:c"])).toEqual([false, false, false]);
 });
 
-it("every operation is one command on one key", async () => {
+it("every operation that is called alone is one command on one key", async () => {
   const server = await ownRedis();
   const client = plainClient(server.url);
   const store = new RedisStore(client, { ttlMs: 60_000 });
