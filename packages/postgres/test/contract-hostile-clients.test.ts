@@ -2,7 +2,7 @@ import { describeStoreContract } from "@bq/idempotency-conformance";
 import postgres from "postgres";
 import { describe, it } from "vitest";
 import { sharedUrl } from "./support/database.ts";
-import { borrowedClientSubject } from "./support/subject.ts";
+import { borrowedClientSubject, withMovedClock } from "./support/subject.ts";
 
 // What an owner may have asked of a client, each of which changes what goes out or what comes back.
 
@@ -36,9 +36,11 @@ const profiles: Record<string, ClientOptions> = {
 
 for (const [name, options] of Object.entries(profiles)) {
   describeStoreContract(
-    borrowedClientSubject(
-      `PostgresStore on a client with ${name}`,
-      postgres(sharedUrl, { max: 16, onnotice() {}, ...options }),
+    withMovedClock(
+      borrowedClientSubject(
+        `PostgresStore on a client with ${name}`,
+        postgres(sharedUrl, { max: 16, onnotice() {}, ...options }),
+      ),
     ),
     { describe, it: it.concurrent },
   );

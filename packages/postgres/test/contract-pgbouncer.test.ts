@@ -1,11 +1,13 @@
 import { describeStoreContract } from "@bq/idempotency-conformance";
 import { describe, it } from "vitest";
 import { sharedPgBouncer } from "./support/database.ts";
-import { ownConnectionSubject } from "./support/subject.ts";
+import { ownConnectionSubject, withMovedClock } from "./support/subject.ts";
 
 const { url } = await sharedPgBouncer();
 
 describeStoreContract(
-  ownConnectionSubject("PostgresStore through PgBouncer in transaction mode", { prepare: false }, url),
+  withMovedClock(
+    ownConnectionSubject("PostgresStore through PgBouncer in transaction mode", { prepare: false }, url),
+  ),
   { describe, it: it.concurrent },
 );

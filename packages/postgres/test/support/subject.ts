@@ -44,6 +44,23 @@ function onFreshTables(url: string): Omit<Subject<unknown, Tx>, "name" | "open">
   };
 }
 
+/** Lets time pass by moving what is stored. That it passes by the server's own clock is for the plain subject to show. */
+export function withMovedClock(subject: Subject<unknown, Tx>): Subject<unknown, Tx> {
+  const admin = postgres(sharedUrl, { max: 2, onnotice() {} });
+  afterAll(() => admin.end({ timeout: 1 }));
+  return {
+    ...subject,
+    async advance(ms, { namespace }) {
+      const time = `${ms} milliseconds`;
+      await admin`
+        UPDATE ${admin(namespace)}
+        SET
+          expires_at = CASE WHEN expires_at > 'epoch' THEN expires_at - ${time}::interval ELSE expires_at END,
+          claimed_until = claimed_until - ${time}::interval`;
+    },
+  };
+}
+
 /** The store on connections of its own. */
 export function ownConnectionSubject(
   name: string,
@@ -54,7 +71,7 @@ export function ownConnectionSubject(
     ...onFreshTables(url),
     name,
     open: ({ namespace, ttlMs }) =>
-      PostgresStore.connect(url, { maxConnections: 4, ...options, table: namespace, ttlMs }),
+      PostgresStore.connect(url, { maxConnections: 2, ...options, table: namespace, ttlMs }),
   };
 }
 
