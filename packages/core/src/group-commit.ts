@@ -26,6 +26,10 @@ interface Waiting<Call, Answer> {
   readonly reject: (error: unknown) => void;
 }
 
+interface Statement {
+  readonly startedAt: number;
+}
+
 /**
  * Makes one statement of the calls that arrive while another is under way. A call that finds nothing under way is sent at
  * once, so a single worker waits for nobody; under load the groups grow by themselves.
@@ -37,7 +41,10 @@ export class GroupCommit<Call, Answer> {
   readonly #terms: GroupTerms<Call, Answer>;
   readonly #context = new AsyncResource("GroupCommit", { requireManualDestroy: true });
   #waiting: Waiting<Call, Answer>[] = [];
-  #underWay = 0;
+  /** The statements that calls wait for, the oldest first: one that takes too long is no longer among them. */
+  readonly #underWay = new Set<Statement>();
+  /** Only while calls wait, so that a call alone costs no timer. */
+  #impatience: NodeJS.Timeout | undefined;
 
   constructor(terms: GroupTerms<Call, Answer>) {
     this.#terms = terms;
@@ -53,10 +60,11 @@ export class GroupCommit<Call, Answer> {
 
   #send(): void {
     const { maxUnderWay = 1 } = this.#terms;
-    while (this.#waiting.length > 0 && this.#underWay < maxUnderWay) {
+    while (this.#waiting.length > 0 && this.#underWay.size < maxUnderWay) {
       const group = this.#nextGroup();
       this.#context.runInAsyncScope(() => void this.#performGroup(group));
     }
+    if (this.#waiting.length > 0) this.#watch();
   }
 
   /** The calls that waited longest, as many as fit into one statement. */
@@ -77,18 +85,32 @@ export class GroupCommit<Call, Answer> {
   }
 
   async #performGroup(group: readonly Waiting<Call, Answer>[]): Promise<void> {
-    this.#underWay += 1;
-    let holdsUp = true;
-    const letOthersPass = () => {
-      if (holdsUp) this.#underWay -= 1;
-      holdsUp = false;
+    const statement: Statement = { startedAt: performance.now() };
+    this.#underWay.add(statement);
+    await this.#perform(group);
+    // Those that it answered come with their next call before this turn of the event loop ends: into one statement with them.
+    process.nextTick(() => {
+      this.#underWay.delete(statement);
+      this.#send();
+    });
+  }
+
+  /** Lets the waiting calls pass the statements that take longer than `patienceMs`. */
+  #watch(): void {
+    if (this.#impatience !== undefined) return;
+    const { patienceMs = 50 } = this.#terms;
+    const [oldest] = this.#underWay;
+    if (oldest === undefined) return;
+    const leftMs = oldest.startedAt + patienceMs - performance.now();
+    const lookAgain = () => {
+      this.#impatience = undefined;
+      const now = performance.now();
+      for (const statement of this.#underWay) {
+        if (now - statement.startedAt >= patienceMs) this.#underWay.delete(statement);
+      }
       this.#send();
     };
-    const impatience = setTimeout(letOthersPass, this.#terms.patienceMs ?? 50).unref();
-    await this.#perform(group);
-    clearTimeout(impatience);
-    // Those that it answered come with their next call before this turn of the event loop ends: into one statement with them.
-    process.nextTick(letOthersPass);
+    this.#impatience = setTimeout(lookAgain, Math.max(1, Math.ceil(leftMs))).unref();
   }
 
   async #perform(group: readonly Waiting<Call, Answer>[]): Promise<void> {
