@@ -4,6 +4,7 @@ import { type Attempt, isReply, type RedisClient, send } from "./client.ts";
 import type { Request } from "./commands.ts";
 import type { OwnConnection } from "./connect.ts";
 import { explain } from "./explain.ts";
+import { TimeLimits } from "./time-limits.ts";
 
 /** The time limit is over, and nobody waits for the answer any more. */
 class Overdue extends Error {}
@@ -13,6 +14,7 @@ export class Session {
   readonly #client: RedisClient;
   /** Only when the client is our own. */
   #connection: OwnConnection | undefined;
+  readonly #limits = new TimeLimits();
   readonly #underWay = new Set<Promise<unknown>>();
   #closing: Promise<void> | undefined;
 
@@ -97,7 +99,7 @@ export class Session {
     if (leftMs <= 0) throw new Overdue();
     const attempt: Attempt = { abandoned: false };
     try {
-      return await this.#track(inTime(leftMs, attempt, work(attempt)));
+      return await this.#track(this.#inTime(leftMs, attempt, work(attempt)));
     } catch (error) {
       if (!isReply(error)) onUnanswered?.();
       throw error;
@@ -110,21 +112,30 @@ export class Session {
     return this.#connection.commandTimeoutMs - (performance.now() - madeAt);
   }
 
+  #inTime<T>(limitMs: number, attempt: Attempt, answer: Promise<T>): Promise<T> {
+    if (limitMs === Number.POSITIVE_INFINITY) return answer;
+    return new Promise((resolve, reject) => {
+      const answered = this.#limits.start(limitMs, () => {
+        attempt.abandoned = true;
+        reject(new Overdue());
+      });
+      answer.then(
+        (reply) => {
+          answered();
+          resolve(reply);
+        },
+        (error: unknown) => {
+          answered();
+          reject(error);
+        },
+      );
+    });
+  }
+
   #track<T>(operation: Promise<T>): Promise<T> {
     this.#underWay.add(operation);
     const done = () => this.#underWay.delete(operation);
     operation.then(done, done);
     return operation;
   }
-}
-
-function inTime<T>(limitMs: number, attempt: Attempt, answer: Promise<T>): Promise<T> {
-  if (limitMs === Number.POSITIVE_INFINITY) return answer;
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      attempt.abandoned = true;
-      reject(new Overdue());
-    }, limitMs);
-    answer.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
 }
