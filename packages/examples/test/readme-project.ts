@@ -8,14 +8,20 @@ import { temporaryFolder } from "./demo-process.ts";
 export class ExampleProject {
   readonly folder: string = temporaryFolder();
 
-  constructor(example: string) {
+  /** @param declarations what the example leaves to its reader */
+  constructor(example: string, declarations = "") {
     symlinkSync(pathOf("../node_modules"), join(this.folder, "node_modules"));
     writeFileSync(join(this.folder, "package.json"), '{"type":"module"}');
     writeFileSync(join(this.folder, "example.ts"), example);
+    writeFileSync(join(this.folder, "reader.d.ts"), declarations);
     const config = {
       extends: pathOf("../../../tsconfig.base.json"),
-      compilerOptions: { typeRoots: [pathOf("../../../node_modules/@types")] },
-      files: ["example.ts"],
+      compilerOptions: {
+        typeRoots: [pathOf("../../../node_modules/@types")],
+        // What an example makes, its reader goes on to use.
+        noUnusedLocals: declarations === "",
+      },
+      files: ["example.ts", "reader.d.ts"],
     };
     writeFileSync(join(this.folder, "tsconfig.json"), JSON.stringify(config));
   }
