@@ -31,14 +31,15 @@ import { transact } from "./transaction.ts";
 const closeLimitMs = 5_000;
 
 /**
- * Marks and claims in a table of Postgres 13 or newer, through postgres.js. Expiry is judged by the server's clock.
+ * Marks and claims in a table of Postgres 13 or newer, through postgres.js. Expiry is judged by the server's clock. Single calls
+ * that arrive while others of their kind are under way share a statement.
  *
  * `Types` are the custom types of a borrowed client, which `tx` has as well.
  *
  * Every method rejects with `TypeError` for an unusable id and with `StoreError` when the server cannot do it.
  *
  * @example
- * const store = await PostgresStore.connect(process.env.DATABASE_URL, { ttlMs: 7 * 24 * 3_600_000 });
+ * const store = await PostgresStore.connect(url, { ttlMs: 7 * 24 * 3_600_000 });
  * await store.migrate();
  * const onOrder = wrapTransactional(store, async (message, tx) => {
  *   await tx`INSERT INTO orders ${tx(message.data)}`;
