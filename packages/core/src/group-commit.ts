@@ -16,6 +16,11 @@ export interface GroupTerms<Call, Answer> {
   readonly maxCalls?: number;
   /** How many statements may be under way before calls wait for each other. Default 1. */
   readonly maxUnderWay?: number;
+  /**
+   * Does a call that finds nothing under way wait for the others of this turn of the event loop? So that callers which another
+   * statement answered come together, instead of the first of them alone. Default `false`.
+   */
+  readonly gathers?: boolean;
   /** A statement that takes longer than this, in milliseconds, holds up nobody: further ones start beside it. Default 50. */
   readonly patienceMs?: number;
 }
@@ -45,6 +50,7 @@ export class GroupCommit<Call, Answer> {
   readonly #underWay = new Set<Statement>();
   /** Only while calls wait, so that a call alone costs no timer. */
   #impatience: NodeJS.Timeout | undefined;
+  #gathering = false;
 
   constructor(terms: GroupTerms<Call, Answer>) {
     this.#terms = terms;
@@ -54,6 +60,16 @@ export class GroupCommit<Call, Answer> {
   submit(call: Call): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ call, resolve, reject });
+      if (this.#terms.gathers) this.#sendAfterTurn();
+      else this.#send();
+    });
+  }
+
+  #sendAfterTurn(): void {
+    if (this.#gathering) return;
+    this.#gathering = true;
+    process.nextTick(() => {
+      this.#gathering = false;
       this.#send();
     });
   }

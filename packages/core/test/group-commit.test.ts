@@ -53,6 +53,15 @@ it("the callers that a statement answered join the next one, when they call agai
   expect(sent()).toEqual(["a1", "b1,c1,a2", "b2,c2"]);
 });
 
+it("with gathers, those that come in one turn of the event loop share the first statement", async () => {
+  const { group, sent } = backend({ gathers: true });
+  const answered = Promise.resolve();
+  for (const call of ["a", "b", "c"]) void answered.then(() => group.submit(call));
+  void answered.then(() => undefined).then(() => group.submit("d"));
+  await turn();
+  expect(sent()).toEqual(["a,b,c,d"]);
+});
+
 it("a statement takes at most maxCalls, and the oldest go first", async () => {
   const { group, statements, sent } = backend({ maxCalls: 2 });
   for (const call of ["a", "b", "c", "d"]) void group.submit(call);

@@ -63,6 +63,7 @@ export class Groups {
           : this.#together(kind, calls),
       maxCalls,
       maxUnderWay,
+      gathers: true,
       ...(kind === "seen" ? {} : { uniqueBy: idOf }),
     });
   }
