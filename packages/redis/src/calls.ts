@@ -7,9 +7,9 @@ import type { OwnClaims } from "./own-claims.ts";
 import type { Session } from "./session.ts";
 
 /** A script holds up the whole server, so it does not do more calls than this; measured, larger ones gain nothing. */
-const mostTogether = 128;
-/** While the server does one group, the answers to the other are read and the next one is written. */
-const groupsUnderWay = 2;
+const mostTogether = 64;
+/** While the server does one group, the answers to another are read and the next one is written. */
+const groupsUnderWay = 4;
 
 export interface CallTerms {
   readonly ttlMs: number | undefined;
