@@ -14,7 +14,10 @@ export type Ask = (sql: string, parameters: Parameters) => Promise<string | unde
 /** What became of a call in a group; `undefined`: it has to ask by itself. */
 type Share = PromiseSettledResult<string | undefined> | undefined;
 
-/** How many statements of one kind are under way before calls wait for each other, and how many calls one takes. */
+/**
+ * How many statements of one kind are under way before calls wait for each other, and how many calls one takes. Measured: with
+ * one statement at a time a handful of workers wait for each other's commits; with four, the groups are small and the commits many.
+ */
 const maxUnderWay = 2;
 const maxCalls = 256;
 
@@ -73,8 +76,8 @@ export class Groups {
       return await this.#share(kind, calls);
     } catch (error) {
       if (!mayConcernOne(error)) return calls.map(() => ({ status: "rejected", reason: error }));
-      // One after another, but still as shared statements: whoever waits for a lock gives it up soon, and lets those pass
-      // that were sent behind it on its connection.
+      // Each by itself, but still by the shared statement: whoever waits for a lock gives it up soon, and lets those pass that
+      // were sent behind it on its connection.
       return Promise.all(calls.map((call) => this.#shareAlone(kind, call)));
     }
   }
