@@ -15,8 +15,9 @@ export type Ask = (sql: string, parameters: Parameters) => Promise<string | unde
 type Share = PromiseSettledResult<string | undefined> | undefined;
 
 /**
- * How many statements of one kind are under way before calls wait for each other, and how many calls one takes. Measured: with
- * one statement at a time a handful of workers wait for each other's commits; with four, the groups are small and the commits many.
+ * How many statements of one kind are under way before calls wait for each other, and how many calls one takes. One, two and
+ * four were measured: at 64 and 256 callers one and two came out alike, and four made claims slower at 64. Two lets a pair of
+ * callers work side by side.
  */
 const maxUnderWay = 2;
 const maxCalls = 256;
