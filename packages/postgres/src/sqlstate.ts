@@ -64,3 +64,12 @@ export function failure(error: unknown, operation: string, table: string, id?: s
     { operation, id, code: "BQ_STORE_SCHEMA", cause: error },
   );
 }
+
+/**
+ * Is this what a server said when it ended a session? A connection of postgres.js 3.4.9 that was terminated during a statement
+ * gives it to the first statement after its return, instead of sending that: no server ends a session that is just beginning.
+ */
+export function isFarewell(error: unknown): boolean {
+  const state = sqlStateOf(error);
+  return state === "57P01" || state === "57P02";
+}

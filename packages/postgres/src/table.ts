@@ -3,7 +3,7 @@ import { type GroupStatements, writeGroupStatements } from "./group-statements.t
 import { Groups } from "./groups.ts";
 import type { Settings } from "./options.ts";
 import { retrying } from "./retry.ts";
-import { failure } from "./sqlstate.ts";
+import { failure, isFarewell, isTransient } from "./sqlstate.ts";
 import { type Statements, writeStatements } from "./statements.ts";
 
 /** A store method that runs one statement; the method's name and the id are for the error, should it fail. */
@@ -73,6 +73,11 @@ export class Table {
   }
 
   #run(sql: string, parameters: readonly Parameter[]): Promise<string | undefined> {
-    return retrying(this.#retries, () => ask(this.#client, sql, parameters));
+    return retrying(this.#retries, () => ask(this.#client, sql, parameters), isWorthRepeating);
   }
+}
+
+/** The server gave the statement up, or it was never sent. */
+function isWorthRepeating(error: unknown): boolean {
+  return isTransient(error) || isFarewell(error);
 }

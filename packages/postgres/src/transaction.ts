@@ -1,7 +1,8 @@
 import type { Awaitable, TransactResult } from "@bq/idempotency-core";
 import { requireId } from "@bq/idempotency-core/backend";
 import type postgres from "postgres";
-import { runGuarded } from "./guarded-transaction.ts";
+import { AnswerLimit, answerLimitMs } from "./answer-limit.ts";
+import { runGuarded } from "./guard/transaction.ts";
 import { markFirst } from "./marks.ts";
 import { retrying } from "./retry.ts";
 import { failure, isWaitEnded } from "./sqlstate.ts";
@@ -34,16 +35,21 @@ export async function transact<R>(
 
   const attempt = (): Promise<TransactResult<R>> => {
     workThrew = false;
+    const limit = new AnswerLimit(id);
     const markThenWork = async (tx: postgres.TransactionSql): Promise<TransactResult<R>> => {
       if (id !== undefined) await markOrStop(table.within(tx), id);
+      limit.stop();
       try {
         return { status: "ran", value: await allOf(await work(tx)) };
       } catch (error) {
         workThrew = true;
         throw error;
+      } finally {
+        limit.start(answerLimitMs);
       }
     };
-    return runGuarded(sql, markThenWork, { begin, id });
+    limit.start(lockTimeoutMs + answerLimitMs);
+    return runGuarded(sql, markThenWork, { begin, id, signal: limit.signal }).finally(() => limit.stop());
   };
 
   try {

@@ -1,7 +1,7 @@
 // Whatever the server did with the COMMIT is what the caller is told.
 import postgres from "postgres";
 import { afterAll, beforeEach, expect, it } from "vitest";
-import { runGuarded } from "../src/guarded-transaction.ts";
+import { runGuarded } from "../src/guard/transaction.ts";
 import { freshName, ownProxy, plainClient, sharedUrl } from "./support/database.ts";
 
 type Tx = postgres.TransactionSql;

@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { startPostgres } from "@bq/idempotency-test-servers";
 import type postgres from "postgres";
 import { expect, it, onTestFinished } from "vitest";
-import { runGuarded } from "../src/guarded-transaction.ts";
+import { runGuarded } from "../src/guard/transaction.ts";
 import { freshName, ownProxy, plainClient, sharedPgBouncer, sharedUrl } from "./support/database.ts";
 
 type Tx = postgres.TransactionSql;

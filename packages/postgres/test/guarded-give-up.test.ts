@@ -3,7 +3,7 @@ import { getEventListeners } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import type postgres from "postgres";
 import { expect, it } from "vitest";
-import { runGuarded } from "../src/guarded-transaction.ts";
+import { runGuarded } from "../src/guard/transaction.ts";
 import { freshName, ownProxy, ownServer, plainClient } from "./support/database.ts";
 
 type Tx = postgres.TransactionSql;

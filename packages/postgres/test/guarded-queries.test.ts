@@ -7,7 +7,7 @@ import { pipeline } from "node:stream/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import postgres from "postgres";
 import { afterAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { runGuarded } from "../src/guarded-transaction.ts";
+import { runGuarded } from "../src/guard/transaction.ts";
 import { freshName, plainClient, sharedPgBouncer, sharedUrl } from "./support/database.ts";
 
 type Tx = postgres.TransactionSql;

@@ -2,7 +2,8 @@
 // Prints a line of JSON per scene. Usage: node guarded-scenes.ts URL
 import { setTimeout as delay } from "node:timers/promises";
 import postgres from "postgres";
-import { runGuarded } from "../src/guarded-transaction.ts";
+import { runGuarded } from "../src/guard/transaction.ts";
+import { isFarewell } from "../src/sqlstate.ts";
 
 export interface SceneOutcome {
   readonly scene: string;
@@ -85,6 +86,16 @@ function useMeanwhile(sql: postgres.Sql): () => void {
   return () => clearInterval(timer);
 }
 
+/** The driver gives the server's farewell, once, to the first query of a connection that was terminated during a statement. */
+async function ask(sql: postgres.Sql, n: number): Promise<number | undefined> {
+  const query = () => sql<{ n: number }[]>`SELECT ${n}::int AS n`;
+  const [row] = await query().catch((error: unknown) => {
+    if (isFarewell(error)) return query();
+    throw error;
+  });
+  return row?.n;
+}
+
 async function play(scene: string, max: number, write: Write, die: (tx: Tx) => Promise<unknown>) {
   const sql = postgres(url, { max, onnotice() {}, backoff: () => 0.01, connect_timeout: 10 });
   const stop = useMeanwhile(sql);
@@ -98,8 +109,8 @@ async function play(scene: string, max: number, write: Write, die: (tx: Tx) => P
   );
   stop();
   // More than the pool holds, so that each connection is used.
-  const answers = await Promise.all(Array.from({ length: 2 * max }, (_, n) => sql`SELECT ${n}::int AS n`));
-  const poolWorks = answers.every(([row], n) => row?.n === n);
+  const answers = await Promise.all(Array.from({ length: 2 * max }, (_, n) => ask(sql, n)));
+  const poolWorks = answers.every((answer, n) => answer === n);
   const rows = await admin<{ who: string }[]>`SELECT who FROM guarded_scenes WHERE scene = ${scene}`;
   await sql.end({ timeout: 5 });
   const outcome: SceneOutcome = { scene, error, leftBehind: rows.map(({ who }) => who), poolWorks };

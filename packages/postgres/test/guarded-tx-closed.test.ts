@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import postgres from "postgres";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { runGuarded } from "../src/guarded-transaction.ts";
+import { runGuarded } from "../src/guard/transaction.ts";
 import { freshName, sharedUrl } from "./support/database.ts";
 
 type Tx = postgres.TransactionSql;

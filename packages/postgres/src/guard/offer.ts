@@ -1,5 +1,6 @@
 import type postgres from "postgres";
-import { type DriverConnection, whichConnection } from "./guarded-driver.ts";
+import { isFarewell } from "../sqlstate.ts";
+import { type DriverConnection, whichConnection } from "./driver.ts";
 
 /** How often the pool is asked again when the driver did not tell which connection it took. */
 const offerAttempts = 100;
@@ -22,7 +23,7 @@ export async function offerConnection(
         if (offered === "free") take(connection);
       });
     } catch (error) {
-      if (offered !== undefined || !isOfSessionBefore(error)) throw error;
+      if (offered !== undefined || !isFarewell(error)) throw error;
     }
     if (offered === "free") return;
     if (offered === "reserved")
@@ -31,13 +32,4 @@ export async function offerConnection(
   throw new Error(
     "the driver did not tell which connection it took, use postgres.js 3.4 with max_pipeline above 0",
   );
-}
-
-/**
- * A connection of 3.4.9 that was terminated during a statement answers the first one after its return with that, unsent. No
- * server ends a session that is just beginning in this way.
- */
-function isOfSessionBefore(error: unknown): boolean {
-  const { code } = error as { code?: unknown };
-  return code === "57P01" || code === "57P02";
 }

@@ -1,7 +1,7 @@
 import type postgres from "postgres";
-import { GuardedScope } from "./guarded-scope.ts";
-import { GuardedSession } from "./guarded-session.ts";
-import type { Work } from "./guarded-sql.ts";
+import { GuardedScope } from "./scope.ts";
+import { GuardedSession } from "./session.ts";
+import type { Work } from "./sql.ts";
 
 export interface GuardedOptions {
   /**

@@ -8,8 +8,8 @@ import {
   type Hold,
   ownQuery,
   takeOffList,
-} from "./guarded-driver.ts";
-import { offerConnection } from "./guarded-offer.ts";
+} from "./driver.ts";
+import { offerConnection } from "./offer.ts";
 
 /**
  * One transaction on one connection of the pool.

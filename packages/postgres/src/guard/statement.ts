@@ -1,5 +1,5 @@
 import { Readable, Writable } from "node:stream";
-import type { DriverQuery } from "./guarded-driver.ts";
+import type { DriverQuery } from "./driver.ts";
 
 /** What the guard needs to know of a statement that was issued. */
 export interface StatementWatch {

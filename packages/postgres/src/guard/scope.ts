@@ -1,9 +1,9 @@
 import type { StoreError } from "@bq/idempotency-core/backend";
 import type postgres from "postgres";
-import type { DriverQuery } from "./guarded-driver.ts";
-import type { GuardedSession } from "./guarded-session.ts";
-import { makeTx, type Work } from "./guarded-sql.ts";
-import { watchStatement } from "./guarded-statement.ts";
+import type { DriverQuery } from "./driver.ts";
+import type { GuardedSession } from "./session.ts";
+import { makeTx, type Work } from "./sql.ts";
+import { watchStatement } from "./statement.ts";
 
 /** What one callback does in the transaction: the work itself, or that of a savepoint. Its `tx` closes when it settles. */
 export class GuardedScope {

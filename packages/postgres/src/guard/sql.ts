@@ -1,7 +1,7 @@
 import { readFile } from "node:fs";
 import type { Awaitable } from "@bq/idempotency-core/backend";
 import type postgres from "postgres";
-import type { DriverQuery } from "./guarded-driver.ts";
+import type { DriverQuery } from "./driver.ts";
 
 /** What is to be done in a transaction. */
 export type Work<R> = (tx: postgres.TransactionSql) => Awaitable<R>;
