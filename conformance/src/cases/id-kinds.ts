@@ -8,8 +8,8 @@ export interface IdKind {
 
 const letters = (count: number, last = "m") => "m".repeat(count - 1) + last;
 
-/** Every pair of these is a pair of different messages. Most stand beside what a careless store would take them for. */
-export const idKinds: readonly IdKind[] = [
+/** Most stand beside what a careless store would take them for. */
+const described: readonly IdKind[] = [
   { kind: "nothing special", id: "Order-7" },
   { kind: "the same letters in lower case", id: "order-7" },
   { kind: "the same letters in upper case", id: "ORDER-7" },
@@ -112,4 +112,58 @@ export const idKinds: readonly IdKind[] = [
   { kind: "what looks like a hash", id: "sha256:seven" },
   { kind: "the storage key of another", id: storageKey(letters(256)) },
   { kind: "what looks like a claim", id: "claim:seven" },
+];
+
+/** Further ids that stores have met and broken on. */
+const met: readonly string[] = [
+  "f1e2d3c4-b5a6-4789-90ab-cdef01234567",
+  "F1E2D3C4-B5A6-4789-90AB-CDEF01234567",
+  "id-A",
+  "id-a",
+  "id-A ",
+  " id-A",
+  "id-A\n",
+  "\u00e9",
+  "e\u0301",
+  "\u2126",
+  "\u03a9",
+  "\ufb01",
+  "fi",
+  "a\u0000b",
+  "a\u0000c",
+  "ab",
+  "\u200b",
+  "\ufeffid",
+  "id",
+  "%id",
+  "'; DROP TABLE x; --",
+  '"q"',
+  "a'b",
+  "{a}b",
+  "a}b{",
+  "[id]",
+  "id:1",
+  "id/1",
+  "\ud83d\ude00",
+  "\ud83d\ude01",
+  "\ud83d\udc69\u200d\ud83d\udc69",
+  "x".repeat(255),
+  "x".repeat(256),
+  "x".repeat(257),
+  "\u00e9".repeat(127),
+  "\u00e9".repeat(128),
+  "y".repeat(3_000),
+  "z".repeat(100_000),
+  "sha256:abc",
+  "claim:abc",
+  "\ud800",
+  "\ud801",
+  "\udc00",
+  "a\ud800",
+];
+
+/** Every pair of these is a pair of different messages. */
+export const idKinds: readonly IdKind[] = [
+  ...described,
+  ...met.map((id) => ({ kind: "another form that stores have broken on", id })),
 ];
