@@ -5,7 +5,7 @@
 // It fetches the pnpm that package.json names, installs from the lockfile, and hands over to turbo. The scripts of the
 // packages then run on the Node that the workspace installs for itself (devDependency "node"), whatever the machine has.
 import { spawn } from "node:child_process";
-import { readFileSync, readdirSync, rmSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -13,13 +13,23 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const { packageManager, engines } = JSON.parse(readFileSync(resolve(root, "package.json"), "utf8"));
 const [task, ...args] = process.argv.slice(2);
 
-const environment = { ...process.env, TURBO_TELEMETRY_DISABLED: "1", DO_NOT_TRACK: "1", npm_config_update_notifier: "false" };
+const environment = {
+  ...process.env,
+  TURBO_TELEMETRY_DISABLED: "1",
+  DO_NOT_TRACK: "1",
+  npm_config_update_notifier: "false",
+};
 
 /** Runs a program to its end; resolves to its exit code and, with `quiet`, what it printed. */
 function run(program, programArgs, { quiet = false, stdin = "ignore" } = {}) {
   return new Promise((done, fail) => {
     const output = quiet ? "pipe" : "inherit";
-    const child = spawn(program, programArgs, { cwd: root, env: environment, stdio: [stdin, output, output], shell: process.platform === "win32" });
+    const child = spawn(program, programArgs, {
+      cwd: root,
+      env: environment,
+      stdio: [stdin, output, output],
+      shell: process.platform === "win32",
+    });
     const printed = [];
     child.stdout?.on("data", (chunk) => printed.push(chunk));
     child.stderr?.on("data", (chunk) => printed.push(chunk));
@@ -45,7 +55,14 @@ async function step(title, program, programArgs) {
 
 /** Fetches pnpm and puts it, and the programs of the workspace, on the PATH. npx itself must not stay as a parent: it leaves its children running after a signal. */
 async function usePnpm() {
-  const path = await step(`Fetching ${packageManager}`, "npx", ["-y", "-p", packageManager, "node", "-e", "console.log('PATH=' + process.env.PATH)"]);
+  const path = await step(`Fetching ${packageManager}`, "npx", [
+    "-y",
+    "-p",
+    packageManager,
+    "node",
+    "-e",
+    "console.log('PATH=' + process.env.PATH)",
+  ]);
   environment.PATH = /^PATH=(.*)$/m.exec(path)?.[1] ?? environment.PATH;
 }
 
@@ -54,26 +71,35 @@ function countTests() {
   let passed = 0;
   let failed = 0;
   for (const report of reports()) {
-    const { numPassedTests, numFailedTests, numFailedTestSuites, testResults, success } = JSON.parse(readFileSync(report, "utf8"));
+    const { numPassedTests, numFailedTests, numFailedTestSuites, testResults, success } = JSON.parse(
+      readFileSync(report, "utf8"),
+    );
     passed += numPassedTests;
     failed += numFailedTests;
     // A file that could not even be loaded has no tests to count, and must not pass for that.
-    const broken = testResults.filter((file) => file.status === "failed" && file.assertionResults.every((test) => test.status !== "failed")).length;
+    const broken = testResults.filter(
+      (file) => file.status === "failed" && file.assertionResults.every((test) => test.status !== "failed"),
+    ).length;
     failed += broken || (success || numFailedTests > 0 || numFailedTestSuites > 0 ? 0 : 1);
   }
   return { passed, failed };
 }
 
 function reports() {
-  const folders = [...readdirSync(resolve(root, "packages")).map((name) => `packages/${name}`), "conformance"];
-  return folders.map((folder) => resolve(root, folder, "reports/vitest.json")).filter((file) => {
-    try {
-      readFileSync(file);
-      return true;
-    } catch {
-      return false;
-    }
-  });
+  const folders = [
+    ...readdirSync(resolve(root, "packages")).map((name) => `packages/${name}`),
+    "conformance",
+  ];
+  return folders
+    .map((folder) => resolve(root, folder, "reports/vitest.json"))
+    .filter((file) => {
+      try {
+        readFileSync(file);
+        return true;
+      } catch {
+        return false;
+      }
+    });
 }
 
 const turbo = (...turboArgs) => run("pnpm", ["exec", "turbo", "run", ...turboArgs, "--output-logs=new-only"]);
@@ -95,7 +121,8 @@ const tasks = {
     // Without pnpm, which would replace INIT_CWD, the folder in which the user typed the name of a log; and without the shell
     // script in .bin, which a signal ends while its child runs on.
     const demo = resolve(root, "packages/examples/src/demo/demo.ts");
-    return (await run(resolve(root, "node_modules/node/bin/node"), [demo, ...args], { stdin: "inherit" })).code;
+    return (await run(resolve(root, "node_modules/node/bin/node"), [demo, ...args], { stdin: "inherit" }))
+      .code;
   },
   async bench() {
     await step("Building", "pnpm", ["exec", "turbo", "run", "build", "--filter=@bq/idempotency-bench..."]);
