@@ -1,4 +1,5 @@
 export type { Group, Need } from "./cases/definition.ts";
+export { distinctIds } from "./cases/id-kinds.ts";
 export { allCases, contractCases, type LeftOutCase, leftOutCases } from "./contract.ts";
 export { describeStoreContract, type RegisteredContract, type TestRunner } from "./describe.ts";
 export { type Manifest, ManifestError } from "./manifest.ts";

@@ -167,3 +167,6 @@ export const idKinds: readonly IdKind[] = [
   ...described,
   ...met.map((id) => ({ kind: "another form that stores have broken on", id })),
 ];
+
+/** Ids that stores have changed, split, collapsed or choked on: different messages, every one. For tests of your own. */
+export const distinctIds: readonly string[] = idKinds.map(({ id }) => id);

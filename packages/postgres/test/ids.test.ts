@@ -1,6 +1,6 @@
+import { distinctIds } from "@bq/idempotency-conformance";
 import { expect, it } from "vitest";
 import { freshName, openStore, plainClient } from "./support/database.ts";
-import { distinctIds } from "./support/distinct-ids.ts";
 
 it("ids stay apart, alone and in a batch, whatever they are made of", async () => {
   const store = await openStore();

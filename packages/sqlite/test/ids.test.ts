@@ -1,5 +1,5 @@
+import { distinctIds } from "@bq/idempotency-conformance";
 import { describe, expect, it } from "vitest";
-import { distinctIds } from "./support/distinct-ids.ts";
 import { openDatabase, openStore, temporaryFile } from "./support/temporary.ts";
 
 describe("ids", () => {
