@@ -1,3 +1,5 @@
+import { isThenable } from "./store.ts";
+
 /**
  * What a wrapper needs of a message: a place where an id may be. The BabelQueue envelope, a BullMQ job's data and a plain
  * object fit; any other shape is read through the option `key`.
@@ -71,8 +73,17 @@ export function readMetaId(message: unknown): unknown {
 export function identify<M>(message: M, key: (message: M) => unknown): Identity {
   try {
     const id = key(message);
-    return isUsableId(id) ? { id } : { id: undefined };
+    if (isUsableId(id)) return { id };
+    return isThenable(id) ? { id: undefined, error: notAtOnce(id) } : { id: undefined };
   } catch (error) {
     return { id: undefined, error };
   }
+}
+
+/** An id that is promised comes too late; that its promise may be rejected as well must not end the process. */
+function notAtOnce(promised: PromiseLike<unknown>): TypeError {
+  promised.then(undefined, () => {});
+  return new TypeError(
+    "The id must be there at once: `key` answered with a promise, so the handler runs unguarded.",
+  );
 }

@@ -55,11 +55,19 @@ it("a `key` that throws leaves the message unguarded, and the event says why", a
   expect(events).toEqual([{ type: "unidentified", durationMs: expect.any(Number), error }]);
 });
 
-it("a promise of an id is no id: `key` must answer at once", async () => {
+it("a promise of an id is no id: the handler runs unguarded, the event says why, and a rejection is handled", async () => {
+  const unhandled = vi.fn();
+  process.on("unhandledRejection", unhandled);
   const handler = vi.fn();
-  const key = (() => Promise.resolve("a")) as unknown as () => string;
-  const deliver = wrap(new InMemoryStore(), handler, { key });
-  await deliver({});
-  await deliver({});
-  expect(handler).toHaveBeenCalledTimes(2);
+  const events: IdempotencyEvent[] = [];
+  for (const promise of [() => Promise.resolve("a"), () => Promise.reject(new Error("no such field"))]) {
+    const key = promise as unknown as () => string;
+    await wrap(new InMemoryStore(), handler, { key, observe: (event) => events.push(event) })({});
+  }
+  await new Promise(setImmediate);
+  await new Promise(setImmediate);
+  process.off("unhandledRejection", unhandled);
+  expect([handler.mock.calls.length, unhandled.mock.calls.length]).toEqual([2, 0]);
+  const unidentified = { type: "unidentified", durationMs: expect.any(Number), error: expect.any(TypeError) };
+  expect(events).toEqual([unidentified, unidentified]);
 });

@@ -83,6 +83,8 @@ export class PostgresStore<Types extends Record<string, unknown> = Record<never,
    */
   static async connect(url: string, options: PostgresConnectOptions = {}): Promise<PostgresStore> {
     const { client, store } = readConnectOptions(options);
+    // Before there is a client that nobody could end.
+    readStoreOptions(store);
     const sql = await connect(url, client);
     const connected = new PostgresStore(sql, store);
     connected.#endClient = () => sql.end({ timeout: 1 });

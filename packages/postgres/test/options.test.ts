@@ -30,6 +30,13 @@ describe("options", () => {
     await expect(PostgresStore.connect(sharedUrl, options as PostgresConnectOptions)).rejects.toThrow(name);
   });
 
+  it("an option that is refused leaves no connection behind", async () => {
+    const options = { applicationName: "refused", ttlMs: 0 };
+    await expect(PostgresStore.connect(sharedUrl, options)).rejects.toThrow(RangeError);
+    const open = await plainClient()`SELECT FROM pg_stat_activity WHERE application_name = 'refused'`;
+    expect(open.count).toBe(0);
+  });
+
   it("a client must be a client, not a transaction on one", async () => {
     for (const client of [undefined, null, {}, "postgres://"]) {
       expect(() => new PostgresStore(client as never)).toThrow(TypeError);
