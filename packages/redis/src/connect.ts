@@ -54,6 +54,7 @@ export async function connect(
     }, settings.connectTimeoutMs);
     client
       .connect()
+      .then(() => selectDatabase(client))
       .then(resolve, (error) => reject(lastError ?? error))
       .finally(() => clearTimeout(timer));
   }).catch((error: unknown) => {
@@ -130,10 +131,27 @@ function urlOf({ host, port }: { host: string; port: number }): string {
 /** Throws unless this is an URL of Redis. The message leaves out what may be a password. */
 function requireUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url && (url.protocol === "redis:" || url.protocol === "rediss:") && url.hostname !== "") return url;
+  if (url && (url.protocol === "redis:" || url.protocol === "rediss:") && url.hostname !== "") {
+    requireDatabase(url);
+    return url;
+  }
   throw new TypeError(
     `RedisStore.connect needs an URL such as redis://user:password@host:6379 or rediss://host:6379, got ${url ? `one that starts with ${url.protocol}//${url.hostname}` : "something else"}.`,
   );
+}
+
+/** What is no number ioredis would send as NaN, and nobody could catch what the server says to that. */
+function requireDatabase(url: URL): void {
+  const named = url.searchParams.get("db") ?? url.pathname.slice(1);
+  if (/^\d{0,9}$/.test(named)) return;
+  throw new TypeError(
+    `RedisStore.connect: the path of the URL is the number of a database, as in redis://host:6379/1, got ${show(named)}.`,
+  );
+}
+
+/** ioredis connects all the same when the server refuses the database, and would work in another one. */
+async function selectDatabase(client: Redis | Cluster): Promise<void> {
+  if (client instanceof Redis && client.options.db) await client.select(client.options.db);
 }
 
 function addressOf(target: string | readonly ClusterNode[]): string {

@@ -25,6 +25,8 @@ it.each([
   [[], undefined, /list of at least one node/],
   [undefined, undefined, /list of at least one node/],
   [["http://host"], undefined, /needs an URL/],
+  ["redis://localhost/orders", undefined, /the number of a database, .* got "orders"/],
+  ["redis://localhost/?db=one", undefined, /the number of a database, .* got "one"/],
   ["redis://localhost", { commandTimeoutMs: 0 }, /commandTimeoutMs .*got 0/],
   ["redis://localhost", { connectTimeoutMs: Number.POSITIVE_INFINITY }, /connectTimeoutMs .*got Infinity/],
 ] as const)("connecting to %j with %j is refused", async (target, options, message) => {
@@ -52,6 +54,25 @@ it("a cluster client whose options keep it from reaching all slots is refused; w
     await Promise.all(ids.map((id) => store.remember(id)));
     expect(await store.seenMany(ids)).toEqual(ids.map(() => true));
   }
+});
+
+/** The shared server's URL, with the number of one of its databases. */
+function databaseUrl(database: number): string {
+  return Object.assign(new URL(sharedUrl), { pathname: `/${database}` }).href;
+}
+
+it("the path of the URL chooses the database, and one that the server does not have fails connect", async () => {
+  const prefix = freshPrefix();
+  const store = await RedisStore.connect(databaseUrl(2), { prefix });
+  onTestFinished(() => store.close());
+  await store.remember("id");
+  const client = plainClient(databaseUrl(2));
+  expect(await client.get(`${prefix}id`)).toBe("1");
+  expect(await plainClient(sharedUrl).get(`${prefix}id`)).toBe(null);
+  await expect(RedisStore.connect(databaseUrl(99_999))).rejects.toMatchObject({
+    name: "StoreError",
+    message: expect.stringContaining("DB index is out of range"),
+  });
 });
 
 it("a server that cannot be reached fails connect with a StoreError that says why, and nothing is left running", async () => {
