@@ -32,6 +32,7 @@ export class Lease {
   #controller: AbortController | undefined;
   #timer: NodeJS.Timeout | undefined;
   #lastFailure: unknown;
+  #settling = false;
 
   constructor(terms: LeaseTerms) {
     this.#terms = terms;
@@ -60,6 +61,14 @@ export class Lease {
   assertHeld(): void {
     if (this.#state === "held" && !this.held) this.#lose();
     if (this.#lost) throw this.#lost;
+  }
+
+  /**
+   * The handler is done, and its mark is being written: until `stop` the claim is still renewed, so that nobody takes the id
+   * meanwhile. That a renewal finds it gone proves nothing any more, for the mark may be what took its place.
+   */
+  settle(): void {
+    this.#settling = true;
   }
 
   /** Ends the renewing. An answer that is still under way changes nothing any more. */
@@ -109,6 +118,7 @@ export class Lease {
   #lose(): void {
     if (this.#state !== "held") return;
     clearTimeout(this.#timer);
+    if (this.#settling) return;
     this.#state = "lost";
     const cause = this.#lastFailure;
     this.#lost = new ClaimLostError(this.#terms.claim.id, cause === undefined ? undefined : { cause });

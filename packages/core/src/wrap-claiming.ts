@@ -127,13 +127,18 @@ async function underLease<R>(
     await release(store, settings, claim);
     throw error;
   }
-  lease.stop();
+  lease.settle();
   let attempts = 0;
   const write = () => {
     attempts += 1;
     return store.commit(claim);
   };
-  const ours = await writeMark(settings, { operation: "commit", ids: [id], write });
+  let ours: boolean | undefined;
+  try {
+    ours = await writeMark(settings, { operation: "commit", ids: [id], write });
+  } finally {
+    lease.stop();
+  }
   // A second attempt finds the mark of a first whose answer was lost: as long as the lease stood, that mark was ours.
   const foundOurOwn = attempts > 1 && lease.held;
   if (ours === false && !lease.lost && !foundOurOwn) onLost(new ClaimLostError(id));

@@ -1,3 +1,4 @@
+import { types } from "node:util";
 import { ClaimParkedError, StoreError, StoreTimeoutError, toStoreError } from "./errors.ts";
 import { requireParts } from "./handler.ts";
 import { identify, type Message, type ReadKey } from "./message.ts";
@@ -48,7 +49,9 @@ export function wrapTransactional<M, Tx, Rest extends unknown[], R>(
   return async (message, ...rest) => {
     const { id, error } = identify(message, settings.key);
     const { events } = settings;
-    const delivery = new TransactionalDelivery<Tx, R>(settings, id, (tx) => handler(message, tx, ...rest));
+    const delivery = new TransactionalDelivery<Tx, R>(settings, id, handler, (tx) =>
+      handler(message, tx, ...rest),
+    );
     const result = await delivery.run(store);
     const { durationMs } = delivery;
     if (result.status === "in-flight" && id !== undefined) {
@@ -69,6 +72,7 @@ export function wrapTransactional<M, Tx, Rest extends unknown[], R>(
 class TransactionalDelivery<Tx, R> {
   readonly #settings: Settings<never>;
   readonly #id: string | undefined;
+  readonly #handler: unknown;
   readonly #handle: (tx: Tx) => Awaitable<R>;
   #startedAt: number;
   #handlerMs: number | undefined;
@@ -79,8 +83,14 @@ class TransactionalDelivery<Tx, R> {
   #timer: NodeJS.Timeout | undefined;
   #giveUp: (error: StoreError) => void = () => {};
 
-  constructor(settings: Settings<never>, id: string | undefined, handle: (tx: Tx) => Awaitable<R>) {
+  constructor(
+    settings: Settings<never>,
+    id: string | undefined,
+    handler: unknown,
+    handle: (tx: Tx) => Awaitable<R>,
+  ) {
     this.#settings = settings;
+    this.#handler = handler;
     this.#id = id;
     this.#handle = handle;
     this.#startedAt = settings.events.now();
@@ -96,7 +106,7 @@ class TransactionalDelivery<Tx, R> {
       return await new Promise<TransactResult<R>>((resolve, reject) => {
         this.#giveUp = reject;
         this.#expectStore();
-        Promise.resolve(store.transact(this.#id, (tx) => this.#work(tx)))
+        Promise.resolve(store.transact(this.#id, this.#workFor()))
           .then((result) => resolve(requireTransactResult(result, this.#id)), reject)
           .catch(reject);
       });
@@ -125,6 +135,11 @@ class TransactionalDelivery<Tx, R> {
         : new StoreTimeoutError("transact", this.#id, storeTimeoutMs);
       this.#giveUp(this.#timedOut);
     }, storeTimeoutMs);
+  }
+
+  /** A store whose transactions are synchronous refuses an async function before it runs, so it must see one. */
+  #workFor(): (tx: Tx) => Awaitable<R> {
+    return types.isAsyncFunction(this.#handler) ? async (tx) => this.#work(tx) : (tx) => this.#work(tx);
   }
 
   #work(tx: Tx): Awaitable<R> {
@@ -167,7 +182,8 @@ class TransactionalDelivery<Tx, R> {
   #failure(cause: unknown): unknown {
     const { events } = this.#settings;
     const id = this.#id;
-    if (this.#thrown && this.#thrown.error === cause) {
+    // A TypeError of the store's is a mistake in the handler, such as a promise where the transaction is synchronous: no time mends it.
+    if ((this.#thrown && this.#thrown.error === cause) || cause instanceof TypeError) {
       events.tell({ type: "failed", id, durationMs: this.durationMs, error: cause });
       return cause;
     }

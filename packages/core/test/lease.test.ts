@@ -27,7 +27,7 @@ function start(
     renew: vi.fn((...given: Parameters<InMemoryStore["renew"]>) =>
       renew ? renew(store, ...given) : store.renew(...given),
     ),
-    commit: vi.fn((claim: Parameters<InMemoryStore["commit"]>[0]) => store.commit(claim)),
+    commit: vi.fn((claim: Parameters<InMemoryStore["commit"]>[0]): Awaitable<boolean> => store.commit(claim)),
     release: vi.fn((claim: Parameters<InMemoryStore["release"]>[0]) => store.release(claim)),
   };
   const events: IdempotencyEvent[] = [];
@@ -215,4 +215,24 @@ it("a computation that blocks the event loop past its lease learns it from asser
   );
   await expect(deliver(message("a"))).rejects.toThrow(ClaimLostError);
   expect(events).toEqual(["claim-lost", "failed"]);
+});
+
+it("while a slow mark is being written the claim is still renewed, and a renewal that finds the mark is no loss", async () => {
+  const { claiming, events, outcome, store, started, end } = start();
+  await started();
+  let answer = () => {};
+  claiming.commit.mockImplementationOnce((claim) => {
+    // Too slow for the first attempt's time limit; the second answers at once.
+    return new Promise((resolve) => {
+      answer = () => resolve(store.commit(claim));
+    });
+  });
+  end();
+  await vi.advanceTimersByTimeAsync(leaseMs / 3 + 10);
+  expect(claiming.renew).toHaveBeenCalled();
+  answer();
+  expect(await outcome).toEqual({ value: "done" });
+  await vi.advanceTimersByTimeAsync(2 * leaseMs);
+  expect(events.map(({ type }) => type)).toEqual(["ran"]);
+  expect(vi.getTimerCount()).toBe(0);
 });

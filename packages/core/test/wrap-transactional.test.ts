@@ -1,3 +1,4 @@
+import { types as kinds } from "node:util";
 import { expect, it, vi } from "vitest";
 import {
   type Awaitable,
@@ -207,4 +208,21 @@ it("what an earlier run threw is forgotten: a commit that fails after the last r
   const deliver = wrapTransactional(repeating, handler, { observe });
   await expect(deliver(message("a"))).rejects.toMatchObject({ code: "BQ_STORE_FAILED", cause: conflict });
   expect(events.map(({ type }) => type)).toEqual(["store-failed"]);
+});
+
+it("a store whose transactions are synchronous sees whether the handler is async, and its TypeError comes through as it is", async () => {
+  const { types, observe } = recorded();
+  const synchronous: TransactionalStore<Tx> = {
+    ...database().store,
+    async transact<R>(_id: string | undefined, work: (tx: Tx) => Awaitable<R>): Promise<TransactResult<R>> {
+      if (kinds.isAsyncFunction(work)) throw new TypeError("work must be synchronous");
+      return { status: "ran", value: await work({ write() {} }) };
+    },
+  };
+  const handler = vi.fn(() => "ran");
+  const deliver = wrapTransactional(synchronous, async () => handler(), { observe });
+  await expect(deliver(message("a"))).rejects.toThrow(new TypeError("work must be synchronous"));
+  expect(handler).not.toHaveBeenCalled();
+  expect(await wrapTransactional(synchronous, handler, { observe })(message("a"))).toBe("ran");
+  expect(types()).toEqual(["failed", "ran"]);
 });

@@ -1,4 +1,4 @@
-import { toStoreError } from "@bq/idempotency-core/backend";
+import { show, toStoreError } from "@bq/idempotency-core/backend";
 import postgres from "postgres";
 import type { ConnectSettings } from "./options.ts";
 
@@ -10,6 +10,7 @@ const longestPauseSeconds = 0.5;
  * fail within `connectTimeoutMs`, and work again soon after it is back.
  */
 export async function connect(url: string, settings: ConnectSettings): Promise<postgres.Sql> {
+  requireUrl(url);
   const sql = postgres(url, {
     max: settings.maxConnections,
     prepare: settings.prepare,
@@ -27,4 +28,13 @@ export async function connect(url: string, settings: ConnectSettings): Promise<p
     throw toStoreError(error, "connect");
   }
   return sql;
+}
+
+/** Without an URL, such as that of an unset variable, the driver would connect to whatever listens on this machine. */
+function requireUrl(url: unknown): void {
+  if (typeof url === "string" && /^postgres(?:ql)?:\/\//.test(url)) return;
+  const given = typeof url === "string" && url !== "" ? "something else" : show(url);
+  throw new TypeError(
+    `PostgresStore.connect needs an URL such as postgres://user:password@host:5432/database, got ${given}.`,
+  );
 }

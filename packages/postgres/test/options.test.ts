@@ -30,6 +30,15 @@ describe("options", () => {
     await expect(PostgresStore.connect(sharedUrl, options as PostgresConnectOptions)).rejects.toThrow(name);
   });
 
+  it.each([undefined, null, "", 5, "localhost", "http://user:secret@host"])(
+    "connect refuses %j for an URL",
+    async (url) => {
+      const refused = PostgresStore.connect(url as string);
+      await expect(refused).rejects.toThrow(/^PostgresStore\.connect needs an URL such as postgres:/);
+      await expect(refused).rejects.not.toThrow(/secret/);
+    },
+  );
+
   it("an option that is refused leaves no connection behind", async () => {
     const options = { applicationName: "refused", ttlMs: 0 };
     await expect(PostgresStore.connect(sharedUrl, options)).rejects.toThrow(RangeError);

@@ -1,3 +1,4 @@
+import { wrapTransactional } from "@bq/idempotency-core";
 import type Sqlite from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { SqliteStore } from "../src/index.ts";
@@ -25,6 +26,17 @@ const insert = (note: string) => (tx: Sqlite.Database) => {
 const effects = (): unknown[] => witness.prepare("SELECT note FROM effects").pluck().all();
 
 describe("transact", () => {
+  it("refuses an async handler of wrapTransactional before it runs, with an error that is not worth a retry", async () => {
+    let ran = false;
+    const deliver = wrapTransactional(store, async () => {
+      ran = true;
+    });
+    const error = await deliver({ meta: { id: "a" } }).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(TypeError);
+    expect(error).not.toHaveProperty("retryAfterMs");
+    expect([ran, await store.seen("a")]).toEqual([false, false]);
+  });
+
   it("commits the effect with the mark, and answers with the value of the work", async () => {
     const result = await store.transact("a", (tx) => {
       insert("a")(tx);
