@@ -93,7 +93,8 @@ function settings(port: number, { durable = false, settings = {} }: PostgresOpti
     // Files of the data folder, so that a killed server leaves nothing in /dev/shm.
     dynamic_shared_memory_type: "mmap",
     max_connections: "200",
-    ...(durable ? {} : { fsync: "off", synchronous_commit: "off", full_page_writes: "off" }),
+    // What was committed is with the operating system, so that killing the server, unlike the machine, loses none of it.
+    ...(durable ? {} : { fsync: "off", full_page_writes: "off" }),
     ...settings,
   };
   return Object.entries(all).map(([name, value]) => `${name}=${value}`);

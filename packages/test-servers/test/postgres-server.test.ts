@@ -71,7 +71,7 @@ test("a paused server answers nothing, on open connections neither, until it is 
 test("a server waits for the disk only when it is durable", async () => {
   const settings = (sql: postgres.Sql) =>
     sql`SELECT current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS synchronous_commit`;
-  expect(await settings(connect(server.url))).toEqual([{ fsync: "off", synchronous_commit: "off" }]);
+  expect(await settings(connect(server.url))).toEqual([{ fsync: "off", synchronous_commit: "on" }]);
   await using durable = await startPostgres({ durable: true, settings: { max_connections: "21" } });
   const sql = connect(durable.url);
   expect(await settings(sql)).toEqual([{ fsync: "on", synchronous_commit: "on" }]);
