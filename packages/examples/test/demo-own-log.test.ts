@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { histogram, row, runDemo, temporaryFolder, writeLog } from "./demo-process.ts";
+import { histogramBesideTheGap, row, runDemo, temporaryFolder, writeLog } from "./demo-process.ts";
 
 const a = '{"meta":{"id":"a"}}';
 const b = '{"meta":{"id":"b"}}';
@@ -12,14 +12,14 @@ describe("the demo on a user's log", () => {
     const demo = await runDemo(["own.jsonl"], { env: { INIT_CWD: folder } });
     expect(demo).toMatchObject({ code: 0, stderr: "" });
     expect(demo.stdout).toMatch(/^own\.jsonl: 3 deliveries, 2 ids$/m);
-    expect(histogram(demo)).toEqual({ 1: 2 });
+    expect(histogramBesideTheGap(demo)).toEqual({ 1: 2 });
   }, 60_000);
 
   it("reads standard input", async () => {
     const demo = await runDemo(["-"], { stdin: `${a}\n${a}\n${b}` });
     expect(demo).toMatchObject({ code: 0, stderr: "" });
     expect(demo.stdout).toMatch(/^standard input: 3 deliveries, 2 ids$/m);
-    expect(histogram(demo)).toEqual({ 1: 2 });
+    expect(histogramBesideTheGap(demo)).toEqual({ 1: 2 });
   }, 60_000);
 
   it("names each malformed line, skips it, and exits with 1", async () => {
@@ -30,7 +30,7 @@ describe("the demo on a user's log", () => {
     expect(second).toMatch(/^own\.jsonl, line 4: not JSON \(.+\); skipped$/);
     expect(third).toBe("own.jsonl, line 6: not a JSON object, but a string; skipped");
     expect(last).toBe("3 lines were malformed and skipped.");
-    expect(histogram(demo)).toEqual({ 1: 1 });
+    expect(histogramBesideTheGap(demo)).toEqual({ 1: 1 });
   }, 60_000);
 
   it("throws where a message asks for it, and runs the later delivery that succeeds", async () => {
@@ -38,7 +38,7 @@ describe("the demo on a user's log", () => {
       JSON.stringify({ meta: { id }, data: { throws }, attempts });
     const lines = [line("late", 1, 0), line("late", 1, 1), line("never", "always", 0), line("late", 1, 1)];
     const demo = await runDemo(["-"], { stdin: lines.join("\n") });
-    expect(histogram(demo)).toEqual({ 0: 1, 1: 1 });
+    expect(histogramBesideTheGap(demo)).toEqual({ 0: 1, 1: 1 });
     expect(row(demo, "failed").total).toBeGreaterThanOrEqual(1);
   }, 60_000);
 
@@ -47,7 +47,7 @@ describe("the demo on a user's log", () => {
     const demo = await runDemo(["-"], { stdin: lines.join("\n") });
     expect(demo.code).toBe(0);
     expect(row(demo, "unidentified").total).toBeGreaterThanOrEqual(4);
-    expect(histogram(demo)).toEqual({ 1: 1 });
+    expect(histogramBesideTheGap(demo)).toEqual({ 1: 1 });
   }, 60_000);
 
   it("keeps ids apart that only look alike", async () => {
@@ -66,7 +66,7 @@ describe("the demo on a user's log", () => {
     const lines = ids.map((id) => JSON.stringify({ meta: { id } }));
     const demo = await runDemo(["-"], { stdin: [...lines, ...lines].join("\n") });
     expect(demo.code).toBe(0);
-    expect(histogram(demo)).toEqual({ 1: ids.length });
+    expect(histogramBesideTheGap(demo)).toEqual({ 1: ids.length });
   }, 60_000);
 
   it("says that an empty log holds no deliveries", async () => {
