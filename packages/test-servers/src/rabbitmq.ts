@@ -22,7 +22,10 @@ const EPMD: ServerSource = {
 
 const HOST = "127.0.0.1";
 
-/** A RabbitMQ server of the tests' own. It keeps durable queues and their persistent messages over `kill()` and `restart()`. */
+/**
+ * A RabbitMQ server of the tests' own. It keeps durable queues and their persistent messages over `kill()` and `restart()`, but for a
+ * queue that was declared in the moment before.
+ */
 export interface RabbitMqServer extends AsyncDisposable {
   /** Of the user `guest`, who may do everything. */
   readonly url: string;
