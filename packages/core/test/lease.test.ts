@@ -236,3 +236,18 @@ it("while a slow mark is being written the claim is still renewed, and a renewal
   expect(events.map(({ type }) => type)).toEqual(["ran"]);
   expect(vi.getTimerCount()).toBe(0);
 });
+
+it("a renewal that finds the mark whose answer has not come yet raises no false loss", async () => {
+  const { claiming, events, outcome, store, started, end } = start();
+  await started();
+  claiming.commit.mockImplementationOnce((claim) => {
+    store.commit(claim);
+    return new Promise(() => {});
+  });
+  end();
+  await vi.advanceTimersByTimeAsync(leaseMs / 3 + 10);
+  expect(claiming.renew).toHaveReturnedWith(false);
+  expect(await outcome).toEqual({ value: "done" });
+  expect(events.map(({ type }) => type)).toEqual(["ran"]);
+  expect(vi.getTimerCount()).toBe(0);
+});
