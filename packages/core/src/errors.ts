@@ -99,14 +99,28 @@ export class StoreTimeoutError extends StoreError {
   }
 }
 
-/** Is this an error of this library, also one that another copy of the package made? */
+/** Every code, for telling our errors from others whose code only begins like ours. */
+const storeErrorCodes: Readonly<Record<StoreErrorCode, true>> = {
+  BQ_STORE_FAILED: true,
+  BQ_STORE_TIMEOUT: true,
+  BQ_STORE_CLOSED: true,
+  BQ_STORE_SCHEMA: true,
+  BQ_COMMIT_UNKNOWN: true,
+};
+const errorCodes: Readonly<Record<IdempotencyErrorCode, true>> = {
+  BQ_CLAIM_PARKED: true,
+  BQ_CLAIM_LOST: true,
+  ...storeErrorCodes,
+};
+
+/** Is this an error of this library, also one that another copy of the package made? Judged by its code. */
 export function isIdempotencyError(error: unknown): error is IdempotencyError {
-  return error instanceof IdempotencyError || hasCode(error, "BQ_");
+  return hasCode(error, errorCodes);
 }
 
 /** Is this a store's failure, also one that another copy of the package made? */
 export function isStoreError(error: unknown): error is StoreError {
-  return error instanceof StoreError || hasCode(error, "BQ_STORE_") || hasCode(error, "BQ_COMMIT_");
+  return hasCode(error, storeErrorCodes);
 }
 
 /** Makes a `StoreError` of whatever a store or its driver threw; one that is a `StoreError` already stays what it is. */
@@ -130,16 +144,17 @@ function of(id: string | undefined): string {
   return id === undefined ? "" : ` of ${quoteId(id)}`;
 }
 
-function hasCode(error: unknown, prefix: string): boolean {
+function hasCode(error: unknown, codes: Readonly<Record<string, true>>): boolean {
   try {
     const { code } = error as { code?: unknown };
-    return error instanceof Error && typeof code === "string" && code.startsWith(prefix);
+    return error instanceof Error && typeof code === "string" && Object.hasOwn(codes, code);
   } catch {
     return false;
   }
 }
 
-function describeError(error: unknown): string {
+/** What a value that was thrown says, as it may stand in a message. */
+export function describeError(error: unknown): string {
   try {
     return error instanceof Error ? error.message || error.name : String(error);
   } catch {
