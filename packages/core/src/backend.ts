@@ -6,6 +6,6 @@
 export { quoteId, StoreError, type StoreErrorCode, toStoreError } from "./errors.ts";
 export { GroupCommit, type GroupTerms } from "./group-commit.ts";
 export { maxTimerMs, maxTtlMs, OptionReader, requireInteger, show } from "./options.ts";
-export { requireId, storageKey } from "./storage-key.ts";
+export { requireId, requireIds, storageKey } from "./storage-key.ts";
 export { type Awaitable, isThenable } from "./store.ts";
 export { newToken, requireClaim } from "./token.ts";

@@ -1,5 +1,5 @@
 import { maxTimerMs, OptionReader, requireInteger } from "./options.ts";
-import { requireId } from "./storage-key.ts";
+import { requireId, requireIds } from "./storage-key.ts";
 import type { BatchStore, Claim, ClaimingStore, ClaimResult } from "./store.ts";
 import { newToken, requireClaim } from "./token.ts";
 
@@ -56,7 +56,7 @@ export class InMemoryStore implements BatchStore, ClaimingStore {
   }
 
   seenMany(ids: readonly string[]): boolean[] {
-    for (const id of ids) requireId(id);
+    requireIds(ids);
     const now = this.#now();
     return ids.map((id) => this.#isMarked(id, now));
   }
@@ -67,7 +67,7 @@ export class InMemoryStore implements BatchStore, ClaimingStore {
   }
 
   rememberMany(ids: readonly string[]): void {
-    for (const id of ids) requireId(id);
+    requireIds(ids);
     const now = this.#now();
     for (const id of ids) this.#mark(id, now);
   }

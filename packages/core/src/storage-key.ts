@@ -26,6 +26,12 @@ export function requireId(id: unknown): asserts id is string {
     throw new TypeError(`An id must be a string of at least one character, got ${show(id)}.`);
 }
 
+/** Throws `TypeError` unless this is a list of usable ids. A string would pass for a list of its characters. */
+export function requireIds(ids: unknown): asserts ids is readonly string[] {
+  if (!Array.isArray(ids)) throw new TypeError(`Ids must come as an array of strings, got ${show(ids)}.`);
+  for (const id of ids) requireId(id);
+}
+
 function isPlain(id: string): boolean {
   // A UTF-16 code unit takes at most 3 bytes of UTF-8, so a short id needs no count.
   if (id.length > longestPlainBytes) return false;

@@ -15,6 +15,15 @@ it("declares what it can do by its methods", () => {
   ]);
 });
 
+it("a string is no list of ids: it is refused instead of taken for its characters", () => {
+  const store = new InMemoryStore();
+  for (const ids of ["xyz", undefined, new Set(["x"]), { length: 1, 0: "x" }] as never[]) {
+    expect(() => store.rememberMany(ids)).toThrow(/^Ids must come as an array of strings, got /);
+    expect(() => store.seenMany(ids)).toThrow(TypeError);
+  }
+  expect(store.size).toBe(0);
+});
+
 it("a mark lives exactly its TTL, and remember starts it anew", () => {
   const { clock, store } = withClock({ ttlMs: 100 });
   store.remember("a");
