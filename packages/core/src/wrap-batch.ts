@@ -86,6 +86,8 @@ class Batch<M, R> {
   readonly #running = new Map<string, Promise<void>>();
   /** Ids whose mark is to be written at the end. */
   readonly #unmarked = new Set<string>();
+  /** Ids that were processed and, under `onMarkFailure: "throw"`, failed for want of their mark: a repetition fails with them. */
+  readonly #markFailures = new Map<string, unknown>();
   #askMs = 0;
 
   constructor(
@@ -171,7 +173,9 @@ class Batch<M, R> {
     const { events, onStoreFailure } = this.#settings;
     if (this.#processed.has(id)) {
       events.tell({ type: "skipped", id, durationMs: this.#askMs });
-      return { message, outcome: "skipped" };
+      return this.#markFailures.has(id)
+        ? { message, outcome: "failed", error: this.#markFailures.get(id) }
+        : { message, outcome: "skipped" };
     }
     const error = this.#unknown.get(id);
     if (error) {
@@ -198,13 +202,17 @@ class Batch<M, R> {
 
   async #succeeded(id: string): Promise<void> {
     this.#processed.add(id);
-    if (isBatchStore(this.#store)) this.#unmarked.add(id);
-    else
-      await writeMark(this.#settings, {
-        operation: "remember",
-        ids: [id],
-        write: () => this.#store.remember(id),
-      });
+    if (isBatchStore(this.#store)) {
+      this.#unmarked.add(id);
+      return;
+    }
+    try {
+      const write = () => this.#store.remember(id);
+      await writeMark(this.#settings, { operation: "remember", ids: [id], write });
+    } catch (error) {
+      this.#markFailures.set(id, error);
+      throw error;
+    }
   }
 
   async #writeMarks(results: BatchResult<M, R>[]): Promise<BatchResult<M, R>[]> {
@@ -220,8 +228,9 @@ class Batch<M, R> {
       return results;
     } catch (error) {
       return results.map((result, index) => {
-        const marked = result.outcome !== "ran" || this.#identities[index]?.id === undefined;
-        return marked ? result : { message: result.message, outcome: "failed", error };
+        const { id } = this.#identities[index] as Identity;
+        const unmarked = id !== undefined && this.#unmarked.has(id) && result.outcome !== "failed";
+        return unmarked ? { message: result.message, outcome: "failed", error } : result;
       });
     }
   }

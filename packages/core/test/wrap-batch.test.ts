@@ -209,6 +209,25 @@ it("marks that fail are tried again together; when they fail for good the option
   }
 });
 
+it("with onMarkFailure throw a repetition fails with the message whose mark failed, and does not run again", async () => {
+  const handler = vi.fn();
+  const options = { onMarkFailure: "throw", markAttempts: 1, observe: () => {} } as const;
+  const down = () => Promise.reject(new Error("down"));
+  const { batch, store } = counted();
+  store.remember("marked before");
+  const messages = [job("a"), job("marked before"), job("a"), job(undefined)];
+  for (const broken of [
+    { ...batch, rememberMany: down },
+    { ...remote(store), remember: down },
+  ]) {
+    handler.mockClear();
+    const results = await wrapBatch(broken, handler, options)(messages);
+    expect(outcomes(results)).toEqual(["failed", "skipped", "failed", "ran"]);
+    expect(results[2]?.error).toBe(results[0]?.error);
+    expect(handler).toHaveBeenCalledTimes(2);
+  }
+});
+
 it("further arguments are passed to each handler", async () => {
   const deliver = wrapBatch(new InMemoryStore(), (_sent: Job, factor: number) => factor * 2);
   expect(await deliver([job("a")], 21)).toMatchObject([{ value: 42 }]);
