@@ -1,4 +1,4 @@
-import { type ClaimLostError, quoteId, type StoreError } from "./errors.ts";
+import { type ClaimLostError, describeError, quoteId, type StoreError } from "./errors.ts";
 import { isThenable } from "./store.ts";
 
 /**
@@ -66,11 +66,12 @@ export interface Observer {
   tell(event: IdempotencyEvent): void;
 }
 
-const silent: Observer = Object.freeze({ now: () => 0, tell: warn });
-
-/** Makes an observer of the option `observe`. Without one, what must never pass unseen becomes a process warning. */
-export function observer(observe: ObserveEvents | undefined): Observer {
-  if (observe === undefined) return silent;
+/**
+ * Makes an observer of the option `observe`. Without one, what must never pass unseen becomes a process warning: for each
+ * message that may have its effect again, and once for a wrapper that met a message without an id, for that may be meant.
+ */
+export function observer(observe: ObserveEvents | undefined, wrapper: string): Observer {
+  if (observe === undefined) return warner(wrapper);
   return Object.freeze({
     now: () => performance.now(),
     tell(event: IdempotencyEvent) {
@@ -82,6 +83,26 @@ export function observer(observe: ObserveEvents | undefined): Observer {
       }
     },
   });
+}
+
+function warner(wrapper: string): Observer {
+  let unguarded = false;
+  return Object.freeze({
+    now: () => 0,
+    tell(event: IdempotencyEvent) {
+      if (event.type !== "unidentified") return warn(event);
+      if (!unguarded) warnOfUnguarded(wrapper, event.error);
+      unguarded = true;
+    },
+  });
+}
+
+function warnOfUnguarded(wrapper: string, error: unknown): void {
+  const why = error === undefined ? "" : ` Reading it failed: ${describeError(error)}.`;
+  process.emitWarning(
+    `${wrapper}: a message without a usable id was processed unguarded, so each delivery of it runs the handler.${why} Read its id with the option key, or give observe, which is told of each such message. This wrapper warns once.`,
+    { type: "IdempotencyWarning", code: "BQ_UNIDENTIFIED" },
+  );
 }
 
 function warn(event: IdempotencyEvent): void {

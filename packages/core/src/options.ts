@@ -56,7 +56,7 @@ export const wrapOptionNames = [
 export function readWrapOptions<M>(options: OptionReader): Settings<M> {
   return Object.freeze({
     key: options.callback<(message: M) => unknown>("key") ?? readMetaId,
-    events: observer(options.callback<ObserveEvents>("observe")),
+    events: observer(options.callback<ObserveEvents>("observe"), options.owner),
     storeTimeoutMs:
       options.integer("storeTimeoutMs", { min: 1, max: maxTimerMs, unit: "milliseconds" }) ?? 5_000,
     onStoreFailure: options.oneOf("onStoreFailure", ["throw", "run"]) ?? "throw",
@@ -70,11 +70,12 @@ export function readWrapOptions<M>(options: OptionReader): Settings<M> {
  * `RangeError` for a number out of range, each with the option's name and the value.
  */
 export class OptionReader {
-  readonly #owner: string;
+  /** Who has these options, as messages name it. */
+  readonly owner: string;
   readonly #values = new Map<string, unknown>();
 
   constructor(owner: string, options: unknown, known: readonly string[]) {
-    this.#owner = owner;
+    this.owner = owner;
     if (options === undefined) return;
     if (typeof options !== "object" || options === null || Array.isArray(options)) {
       throw new TypeError(`${owner}: options must be an object, got ${show(options)}.`);
@@ -93,7 +94,7 @@ export class OptionReader {
   integer(name: string, range: { min: number; max: number; unit?: string }): number | undefined {
     const value = this.#values.get(name);
     if (value === undefined) return undefined;
-    requireInteger(`${this.#owner}: ${name}`, value, range);
+    requireInteger(`${this.owner}: ${name}`, value, range);
     return value;
   }
 
@@ -112,7 +113,7 @@ export class OptionReader {
     const choice = choices.find((candidate) => candidate === value);
     if (choice === undefined) {
       const allowed = choices.map((candidate) => JSON.stringify(candidate)).join(" or ");
-      throw new TypeError(`${this.#owner}: ${name} must be ${allowed}, got ${show(value)}.`);
+      throw new TypeError(`${this.owner}: ${name} must be ${allowed}, got ${show(value)}.`);
     }
     return choice;
   }
@@ -121,7 +122,7 @@ export class OptionReader {
     const value = this.#values.get(name);
     if (value === undefined) return undefined;
     if (typeof value !== "function") {
-      throw new TypeError(`${this.#owner}: ${name} must be a function, got ${show(value)}.`);
+      throw new TypeError(`${this.owner}: ${name} must be a function, got ${show(value)}.`);
     }
     return value as Fn;
   }
@@ -130,7 +131,7 @@ export class OptionReader {
     const value = this.#values.get(name);
     if (value === undefined) return undefined;
     if (typeof value !== "string")
-      throw new TypeError(`${this.#owner}: ${name} must be a string, got ${show(value)}.`);
+      throw new TypeError(`${this.owner}: ${name} must be a string, got ${show(value)}.`);
     return value;
   }
 
@@ -138,7 +139,7 @@ export class OptionReader {
     const value = this.#values.get(name);
     if (value === undefined) return undefined;
     if (typeof value !== "boolean")
-      throw new TypeError(`${this.#owner}: ${name} must be true or false, got ${show(value)}.`);
+      throw new TypeError(`${this.owner}: ${name} must be true or false, got ${show(value)}.`);
     return value;
   }
 }
@@ -154,6 +155,11 @@ export function requireInteger(
   if (!Number.isInteger(value) || value < range.min || value > range.max) {
     throw new RangeError(`${what} ${rule}, got ${show(value)}.`);
   }
+}
+
+/** Is this a time that one could wait, in milliseconds? */
+export function isDelay(ms: unknown): ms is number {
+  return typeof ms === "number" && Number.isFinite(ms) && ms >= 0;
 }
 
 /** A value as it may stand in an error message. */

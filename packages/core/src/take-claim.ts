@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { withDeadline } from "./deadline.ts";
-import { ClaimParkedError, StoreError } from "./errors.ts";
-import { type Settings, show } from "./options.ts";
+import { ClaimParkedError, quoteId, StoreError } from "./errors.ts";
+import { isDelay, type Settings, show } from "./options.ts";
 import { type Awaitable, type Claim, type ClaimingStore, type ClaimResult, isThenable } from "./store.ts";
 
 /** The options of `wrapClaiming`, read once. */
@@ -111,13 +111,27 @@ function giveBack(store: ClaimingStore, late: ClaimResult): void {
 }
 
 function requireClaimResult(result: ClaimResult, id: string): ClaimResult {
-  const status = (result as ClaimResult | null | undefined)?.status;
-  if (status === "claimed" || status === "in-flight" || status === "processed") return result;
-  throw new StoreError(
-    `The store answered claim with ${show(result)} instead of claimed, in-flight or processed.`,
-    {
-      operation: "claim",
-      id,
-    },
-  );
+  const wrong = faultOf(result);
+  if (wrong === undefined) return result;
+  throw new StoreError(`The store answered claim of ${quoteId(id)} with ${wrong}.`, {
+    operation: "claim",
+    id,
+  });
+}
+
+/** What is wrong with an answer that a store of anybody's gave; `undefined` when nothing is. */
+function faultOf(result: unknown): string | undefined {
+  const { status, claim, retryAfterMs } = (result ?? {}) as Partial<Record<string, unknown>>;
+  if (status === "processed") return undefined;
+  if (status === "claimed") {
+    const { id, token } = (claim ?? {}) as Partial<Claim>;
+    const complete = typeof id === "string" && typeof token === "string";
+    return complete ? undefined : `"claimed" but no claim, which has an id and a token: ${show(claim)}`;
+  }
+  if (status === "in-flight") {
+    return isDelay(retryAfterMs)
+      ? undefined
+      : `"in-flight" but a retryAfterMs that is no number of milliseconds: ${show(retryAfterMs)}`;
+  }
+  return `${show(result)} instead of claimed, in-flight or processed`;
 }

@@ -2,7 +2,7 @@ import { types } from "node:util";
 import { ClaimParkedError, StoreError, StoreTimeoutError, toStoreError } from "./errors.ts";
 import { requireParts } from "./handler.ts";
 import { identify, type Message, type ReadKey } from "./message.ts";
-import { OptionReader, readWrapOptions, type Settings, show, type WrapOptions } from "./options.ts";
+import { isDelay, OptionReader, readWrapOptions, type Settings, show, type WrapOptions } from "./options.ts";
 import { type Awaitable, isThenable, type TransactionalStore, type TransactResult } from "./store.ts";
 
 /** The mark is part of the transaction, so there is nothing to decide about a mark that fails alone. */
@@ -195,7 +195,15 @@ class TransactionalDelivery<Tx, R> {
 
 function requireTransactResult<R>(result: TransactResult<R>, id: string | undefined): TransactResult<R> {
   const status = (result as TransactResult<R> | null | undefined)?.status;
-  if (status === "ran" || status === "in-flight" || status === "processed") return result;
+  if (status === "ran" || status === "processed") return result;
+  if (result?.status === "in-flight") {
+    const { retryAfterMs } = result;
+    if (isDelay(retryAfterMs)) return result;
+    throw new StoreError(
+      `The store answered transact with "in-flight" but a retryAfterMs that is no number of milliseconds: ${show(retryAfterMs)}.`,
+      { operation: "transact", id },
+    );
+  }
   throw new StoreError(
     `The store answered transact with ${show(result)} instead of ran, in-flight or processed.`,
     {

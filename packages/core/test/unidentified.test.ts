@@ -1,5 +1,5 @@
-import { expect, it, vi } from "vitest";
-import { type IdempotencyEvent, InMemoryStore, wrap } from "../src/index.ts";
+import { afterEach, beforeEach, expect, it, type MockInstance, vi } from "vitest";
+import { type IdempotencyEvent, InMemoryStore, wrap, wrapBatch, wrapClaiming } from "../src/index.ts";
 import { message } from "./stores.ts";
 
 const throwing = {
@@ -7,6 +7,40 @@ const throwing = {
     throw new Error("no such field");
   },
 };
+
+let warn: MockInstance<typeof process.emitWarning>;
+
+beforeEach(() => {
+  warn = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
+});
+
+afterEach(() => vi.restoreAllMocks());
+
+it("without an observer each wrapper warns once that a message was processed unguarded", async () => {
+  const store = new InMemoryStore();
+  const [first, second] = [wrap(store, () => {}), wrapClaiming(store, () => {})];
+  for (let delivery = 0; delivery < 3; delivery++) {
+    await first(message("a"));
+    await first({ meta: {} });
+    await second({ meta: {} });
+  }
+  await wrapBatch(store, () => {})([throwing, {}]);
+  expect(warn.mock.calls.map(([text]) => String(text).split(" a message")[0])).toEqual([
+    "wrap:",
+    "wrapClaiming:",
+    "wrapBatch:",
+  ]);
+  expect(warn.mock.calls[0]?.[1]).toEqual({ type: "IdempotencyWarning", code: "BQ_UNIDENTIFIED" });
+  expect(String(warn.mock.calls[2]?.[0])).toContain("Reading it failed: no such field.");
+});
+
+it("with an observer it is told of each, and nothing is warned of", async () => {
+  const types: string[] = [];
+  const deliver = wrap(new InMemoryStore(), () => {}, { observe: ({ type }) => types.push(type) });
+  for (let delivery = 0; delivery < 2; delivery++) await deliver({});
+  expect(types).toEqual(["unidentified", "unidentified"]);
+  expect(warn).not.toHaveBeenCalled();
+});
 
 for (const [what, value] of [
   ["no meta", {}],

@@ -248,11 +248,26 @@ it("without an observer a lost claim is a process warning", async () => {
 });
 
 it("a store that answers claim with anything else is a failing store, never a guess", async () => {
-  for (const answer of [undefined, true, "claimed", { status: "free" }]) {
+  const answers: [unknown, string][] = [
+    [undefined, "undefined"],
+    [true, "true"],
+    ["claimed", '"claimed"'],
+    [{ status: "free" }, "an object"],
+    [{ status: "claimed" }, "no claim"],
+    [{ status: "claimed", claim: { id: "a" } }, "no claim"],
+    [{ status: "in-flight" }, "undefined"],
+    [{ status: "in-flight", retryAfterMs: Number.NaN }, "NaN"],
+    [{ status: "in-flight", retryAfterMs: "30" }, '"30"'],
+    [{ status: "in-flight", retryAfterMs: -1 }, "-1"],
+  ];
+  for (const [answer, said] of answers) {
     const handler = vi.fn();
     const store = storeWith({ claim: async () => answer as ClaimResult });
-    await expect(wrapClaiming(store, handler)(message("a"))).rejects.toMatchObject({
-      code: "BQ_STORE_FAILED",
+    await expect(wrapClaiming(store, handler, { waitMs: 5 })(message("a"))).rejects.toMatchObject({
+      name: "StoreError",
+      operation: "claim",
+      id: "a",
+      message: expect.stringContaining(said),
     });
     expect(handler).not.toHaveBeenCalled();
   }

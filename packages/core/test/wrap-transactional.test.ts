@@ -165,7 +165,12 @@ it("a transaction that the store repeats is one delivery, and only its last run 
 });
 
 it("a store that answers transact with anything else is a failing store, never a guess", async () => {
-  for (const answer of [undefined, true, { status: "done" }]) {
+  for (const answer of [
+    undefined,
+    true,
+    { status: "done" },
+    { status: "in-flight", retryAfterMs: Number.NaN },
+  ]) {
     const store = { ...database().store, transact: async () => answer as never };
     await expect(wrapTransactional(store, () => {})(message("a"))).rejects.toMatchObject({
       code: "BQ_STORE_FAILED",
