@@ -10,3 +10,9 @@ export const base: UserConfig = {
   clean: true,
   fixedExtension: true,
 };
+
+/** A package whose types name `Symbol.asyncDispose` says where that comes from: a user may have neither it nor Node's types. */
+export const baseOfStores: UserConfig = {
+  ...base,
+  banner: { dts: '/// <reference lib="esnext.disposable" />' },
+};

@@ -1,4 +1,4 @@
 import { defineConfig } from "tsdown";
-import { base } from "../../tsdown.base.ts";
+import { baseOfStores } from "../../tsdown.base.ts";
 
-export default defineConfig({ ...base, entry: ["src/index.ts"] });
+export default defineConfig({ ...baseOfStores, entry: ["src/index.ts"] });
