@@ -5,7 +5,7 @@ export { type Proxy, startProxy } from "./proxy.ts";
 export type { ProxyTarget } from "./proxy-connection.ts";
 export { type RabbitMqServer, startRabbitMq } from "./rabbitmq.ts";
 export { type RedisOptions, type RedisServer, startRedis } from "./redis.ts";
-export { type RedisCluster, startRedisCluster } from "./redis-cluster.ts";
+export { type RedisCluster, type RedisClusterOptions, startRedisCluster } from "./redis-cluster.ts";
 export { type RedisReplicaSet, startRedisReplicaSet } from "./redis-replica.ts";
 export {
   type PostgresForTests,

@@ -15,6 +15,8 @@ export interface PostgresOptions {
   readonly durable?: boolean;
   /** Further settings, such as `{ max_connections: "20" }`. They win over ours. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** Further variables of the server's environment, such as those of `faketime`. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** A Postgres server of the tests' own. */
@@ -53,7 +55,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
       args: ["-D", dataFolder(folder), ...settings(port, options).flatMap((setting) => ["-c", setting])],
       folder,
       user,
-      env: ENVIRONMENT,
+      env: { ...ENVIRONMENT, ...options.env },
       readyPattern: "database system is ready to accept connections",
       endSignal: "SIGINT",
     });

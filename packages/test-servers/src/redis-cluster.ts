@@ -6,42 +6,57 @@ import { until } from "./until.ts";
 const SLOTS = 16_384;
 const MASTERS = 3;
 
+export interface RedisClusterOptions {
+  /** A replica for each master. None takes over by itself: a test tells it to, by `CLUSTER FAILOVER TAKEOVER`. Default: false. */
+  readonly replicas?: boolean;
+}
+
 /** A Redis Cluster of three masters. */
 export interface RedisCluster extends AsyncDisposable {
   /** Where the masters listen, in the form that ioredis's `Cluster` takes. */
   readonly nodes: { host: string; port: number }[];
   /** `restart()` resolves when the cluster takes commands for every slot again. */
   readonly masters: RedisServer[];
+  /** The replica of each master, in the same order; empty without the option `replicas`. */
+  readonly replicas: RedisServer[];
   stop(): Promise<void>;
 }
 
-/** Starts a cluster and waits until every master knows all slots. @throws Error when there is no Redis to be had. */
-export async function startRedisCluster(): Promise<RedisCluster> {
+/** Starts a cluster and waits until every node knows all slots. @throws Error when there is no Redis to be had. */
+export async function startRedisCluster({
+  replicas: wanted = false,
+}: RedisClusterOptions = {}): Promise<RedisCluster> {
   const masters: RedisServer[] = [];
+  const replicas: RedisServer[] = [];
   const stop = async () => {
-    await Promise.all(masters.map((master) => master.stop()));
+    await Promise.all([...masters, ...replicas].map((node) => node.stop()));
   };
   try {
-    for (let index = 0; index < MASTERS; index += 1) masters.push(await startMaster());
-    await join(masters);
+    for (let index = 0; index < MASTERS; index += 1) {
+      masters.push(await startNode());
+      if (wanted) replicas.push(await startNode());
+    }
+    await join(masters, replicas);
   } catch (error) {
     await stop();
     throw error;
   }
   const nodes = masters.map(({ host, port }) => ({ host, port }));
-  const rejoining = masters.map((master) => ({ ...master, restart: () => rejoin(master, masters) }));
-  return { nodes, masters: rejoining, stop, [Symbol.asyncDispose]: stop };
+  const all = [...masters, ...replicas];
+  const rejoining = masters.map((master) => ({ ...master, restart: () => rejoin(master, all) }));
+  return { nodes, masters: rejoining, replicas, stop, [Symbol.asyncDispose]: stop };
 }
 
-async function startMaster(): Promise<RedisServer> {
+async function startNode(): Promise<RedisServer> {
   // The bus port would be the port plus 10 000, which another server may hold.
   const busPort = await freePort();
   const bus = ["--cluster-port", String(busPort), "--cluster-node-timeout", "5000"];
-  return startRedis({ args: ["--cluster-enabled", "yes", ...bus] });
+  // By default a master waits five seconds for further replicas before it sends its data.
+  const replication = ["--repl-diskless-sync-delay", "0", "--cluster-replica-no-failover", "yes"];
+  return startRedis({ args: ["--cluster-enabled", "yes", ...bus, ...replication] });
 }
 
-async function join(masters: readonly RedisServer[]): Promise<void> {
-  const busPorts = new Map<RedisServer, string>();
+async function join(masters: readonly RedisServer[], replicas: readonly RedisServer[]): Promise<void> {
   for (const [index, master] of masters.entries()) {
     const first = Math.ceil((SLOTS * index) / masters.length);
     const last = Math.ceil((SLOTS * (index + 1)) / masters.length) - 1;
@@ -49,35 +64,47 @@ async function join(masters: readonly RedisServer[]): Promise<void> {
       await command("CLUSTER", "ADDSLOTSRANGE", first, last);
       // Different epochs from the start spare the nodes the settling of a conflict.
       await command("CLUSTER", "SET-CONFIG-EPOCH", index + 1);
-      busPorts.set(master, String(await command("CONFIG", "GET", "cluster-port")).split(",")[1] ?? "");
     });
   }
-  const [first, ...others] = masters;
+  const all = [...masters, ...replicas];
+  const [first, ...others] = all;
   if (first === undefined) return;
-  await withRedis(first, async (command) => {
-    for (const other of others)
-      await command("CLUSTER", "MEET", other.host, other.port, busPorts.get(other) ?? "");
-  });
-  await complete(masters);
-}
-
-async function rejoin(master: RedisServer, masters: readonly RedisServer[]): Promise<void> {
-  await master.restart();
-  await complete(masters);
-}
-
-async function complete(masters: readonly RedisServer[]): Promise<void> {
-  for (const master of masters) {
-    await until(`${master.url} knows the whole cluster`, () => knowsAll(master, masters.length));
+  for (const other of others) {
+    const busPort = await withRedis(other, (command) => command("CONFIG", "GET", "cluster-port"));
+    await withRedis(first, (command) =>
+      command("CLUSTER", "MEET", other.host, other.port, String(busPort).split(",")[1] ?? ""),
+    );
   }
+  await complete(all);
+  for (const [index, replica] of replicas.entries()) await replicate(replica, masters[index] ?? first);
 }
 
-function knowsAll(master: RedisServer, count: number): Promise<boolean> {
-  return withRedis(master, async (command) => {
+async function replicate(replica: RedisServer, master: RedisServer): Promise<void> {
+  const id = String(await withRedis(master, (command) => command("CLUSTER", "MYID")));
+  await withRedis(replica, (command) => command("CLUSTER", "REPLICATE", id));
+  await until(`${replica.url} is in step with its master`, () =>
+    withRedis(
+      replica,
+      async (command) => fields(await command("INFO", "replication")).master_link_status === "up",
+    ),
+  );
+}
+
+async function rejoin(master: RedisServer, all: readonly RedisServer[]): Promise<void> {
+  await master.restart();
+  await complete(all);
+}
+
+async function complete(all: readonly RedisServer[]): Promise<void> {
+  for (const node of all)
+    await until(`${node.url} knows the whole cluster`, () => knowsAll(node, all.length));
+}
+
+function knowsAll(node: RedisServer, count: number): Promise<boolean> {
+  return withRedis(node, async (command) => {
     const info = fields(await command("CLUSTER", "INFO"));
-    const size = String(count);
-    if (info.cluster_state !== "ok" || info.cluster_known_nodes !== size || info.cluster_size !== size)
-      return false;
+    if (info.cluster_state !== "ok") return false;
+    if (info.cluster_known_nodes !== String(count) || info.cluster_size !== String(MASTERS)) return false;
     // A node that just missed a master counts its slots as failing before it says so of the cluster.
     return info.cluster_slots_ok === String(SLOTS);
   });

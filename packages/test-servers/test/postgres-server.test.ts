@@ -1,6 +1,6 @@
 import postgres from "postgres";
 import { afterAll, afterEach, beforeAll, expect, inject, test, vi } from "vitest";
-import { type PostgresServer, startPostgres } from "../src/index.ts";
+import { faketime, type PostgresServer, startPostgres } from "../src/index.ts";
 import { until } from "../src/until.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -82,4 +82,10 @@ test("a server that does not start is reported with what it said", async () => {
   await expect(startPostgres({ settings: { max_connections: "many" } })).rejects.toThrow(
     /invalid value for parameter "max_connections": "many"/,
   );
+});
+
+test("the clock of a server can be another one than that of the machine", async () => {
+  await using skewed = await startPostgres({ env: await faketime("-2d") });
+  const [row] = await connect(skewed.url)`SELECT now() < ${new Date(Date.now() - 86_400_000)} AS behind`;
+  expect(row).toEqual({ behind: true });
 });
