@@ -1,5 +1,6 @@
 import { maxTimerMs, OptionReader, requireInteger, StoreError } from "@bq/idempotency-core/backend";
 import type { Connection } from "./connection.ts";
+import { closedError } from "./operation.ts";
 
 export interface PurgeOptions {
   /** How many rows are looked at, and at most deleted, in one go, from 1 to 100 000. Default 1 000. */
@@ -85,6 +86,7 @@ export function purgeEvery(
   const read = new OptionReader("purgeEvery", options, ["batchSize", "onError"]);
   const batchSize = batchSizeOf(read);
   const onError = read.callback<(error: unknown) => void>("onError") ?? warn;
+  if (connection.closing) throw closedError({ name: "purgeEvery" });
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
 

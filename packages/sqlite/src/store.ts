@@ -8,7 +8,14 @@ import type {
   TransactionalStore,
   TransactResult,
 } from "@bq/idempotency-core";
-import { maxTimerMs, requireClaim, requireInteger, show, storageKey } from "@bq/idempotency-core/backend";
+import {
+  maxTimerMs,
+  requireClaim,
+  requireIds,
+  requireInteger,
+  show,
+  storageKey,
+} from "@bq/idempotency-core/backend";
 import type Sqlite from "better-sqlite3";
 import { findings } from "./check.ts";
 import * as claims from "./claims.ts";
@@ -91,7 +98,7 @@ export class SqliteStore implements BatchStore, ClaimingStore, TransactionalStor
   }
 
   seenMany(ids: readonly string[]): Awaitable<boolean[]> {
-    const keys = ids.map(storageKey);
+    const keys = keysOf(ids);
     if (keys.length === 0) return [];
     const connection = this.#connection;
     return connection.read({ name: "seenMany" }, keys, () => {
@@ -103,7 +110,7 @@ export class SqliteStore implements BatchStore, ClaimingStore, TransactionalStor
   }
 
   rememberMany(ids: readonly string[]): Awaitable<void> {
-    const keys = inOrder(ids.map(storageKey));
+    const keys = inOrder(keysOf(ids));
     if (keys.length === 0) return undefined;
     const connection = this.#connection;
     return connection.write({ name: "rememberMany" }, keys, () => {
@@ -187,6 +194,8 @@ export class SqliteStore implements BatchStore, ClaimingStore, TransactionalStor
   /**
    * Purges every `intervalMs` milliseconds, without keeping the process alive, until the store is closed or the function that
    * it answers with is called.
+   *
+   * @throws {StoreError} with the code `BQ_STORE_CLOSED` once the store was closed
    */
   purgeEvery(intervalMs: number, options?: PurgeEveryOptions): () => void {
     return purgeEvery(this.#connection, intervalMs, options);
@@ -219,6 +228,11 @@ export class SqliteStore implements BatchStore, ClaimingStore, TransactionalStor
     const key = storageKey(id);
     return this.#connection.write({ name, id }, [key], () => act({ id, token }, key));
   }
+}
+
+function keysOf(ids: readonly string[]): string[] {
+  requireIds(ids);
+  return ids.map(storageKey);
 }
 
 /** Each key once and in the order of the table: neighbours share a page. */

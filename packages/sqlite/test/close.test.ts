@@ -22,6 +22,7 @@ describe("close", () => {
       () => store.transact("a", () => undefined),
       () => store.migrate(),
       () => store.purge(),
+      () => store.purgeEvery(1_000),
       () => store.check(),
     ];
     for (const call of calls) expect(await errorOf(call)).toMatchObject({ code: "BQ_STORE_CLOSED" });

@@ -37,6 +37,15 @@ describe("ids", () => {
     expect(rows).toEqual(["order 4711 ✓"]);
   });
 
+  it("a string is no list of ids", async () => {
+    const store = await openStore();
+    const list = "xyz" as unknown as string[];
+    for (const call of [() => store.seenMany(list), () => store.rememberMany(list)]) {
+      expect(call).toThrow('Ids must come as an array of strings, got "xyz"');
+    }
+    expect(await store.seenMany(["x", "xyz"])).toEqual([false, false]);
+  });
+
   it.each([[""], [7], [null], [undefined], [{}]])("%j is refused as an id", async (id) => {
     const store = await openStore();
     const unusable = id as string;
