@@ -1,8 +1,9 @@
-import { StoreError, storageKey } from "@bq/idempotency-core/backend";
+import { requireIds, StoreError, storageKey } from "@bq/idempotency-core/backend";
 import type { Parameter } from "./ask.ts";
 
 /** The ids of a question, in their order, as one JSON parameter. */
 export function asked(ids: readonly string[]): Parameter {
+  requireIds(ids);
   return JSON.stringify(ids.map(storageKey));
 }
 
@@ -11,6 +12,7 @@ export function asked(ids: readonly string[]): Parameter {
  * that they share in the same order and never wait for each other in a circle.
  */
 export function written(ids: readonly string[]): Parameter {
+  requireIds(ids);
   return JSON.stringify([...new Set(ids.map(storageKey))].sort());
 }
 

@@ -15,17 +15,14 @@ export class OpenCalls {
     return this.#closed;
   }
 
+  /** @throws {StoreError} with the code `BQ_STORE_CLOSED` once the store was closed */
+  requireOpen(operation: string): void {
+    if (this.#closed) throw closedError(operation);
+  }
+
   /** Makes the call, unless the store is closed. */
   run<T>(operation: string, id: string | undefined, call: () => Promise<T>): Promise<T> {
-    if (this.#closed) {
-      return Promise.reject(
-        new StoreError(`The store is closed: ${operation} came after close().`, {
-          operation,
-          id,
-          code: "BQ_STORE_CLOSED",
-        }),
-      );
-    }
+    if (this.#closed) return Promise.reject(closedError(operation, id));
     const answer = this.#pool.take(operation, id, call);
     this.#calls.add(answer);
     const done = (): boolean => this.#calls.delete(answer);
@@ -43,4 +40,12 @@ export class OpenCalls {
     await Promise.race([Promise.allSettled(this.#calls), over]);
     clearTimeout(timer);
   }
+}
+
+function closedError(operation: string, id?: string): StoreError {
+  return new StoreError(`The store is closed: ${operation} came after close().`, {
+    operation,
+    id,
+    code: "BQ_STORE_CLOSED",
+  });
 }

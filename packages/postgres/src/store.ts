@@ -197,8 +197,11 @@ export class PostgresStore<Types extends Record<string, unknown> = Record<never,
   /**
    * Purges every `intervalMs` milliseconds, counted from the end of the purge before, until `close` or the function that it
    * returns is called. It does not keep the process alive.
+   *
+   * @throws {StoreError} with the code `BQ_STORE_CLOSED` once the store was closed
    */
   purgeEvery(intervalMs: number, options?: PurgeEveryOptions): () => void {
+    this.#calls.requireOpen("purgeEvery");
     const schedule = new PurgeSchedule(intervalMs, options, (batch) => this.purge(batch));
     this.#schedules.add(schedule);
     return () => {

@@ -13,6 +13,7 @@ it("close waits for the marks that are under way, and refuses what comes later",
   await Promise.all(marks);
   expect(await work).toMatchObject({ status: "ran" });
   await expect(store.remember("late")).rejects.toMatchObject({ code: "BQ_STORE_CLOSED" });
+  expect(() => store.purgeEvery(1_000)).toThrow(expect.objectContaining({ code: "BQ_STORE_CLOSED" }));
   const other = await openStore({ table });
   expect(await other.seenMany(["id-0", "id-49", "transacted", "late"])).toEqual([true, true, true, false]);
 });
