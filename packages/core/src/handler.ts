@@ -1,7 +1,7 @@
 import type { Observer } from "./events.ts";
 import type { Identity } from "./message.ts";
 import { show } from "./options.ts";
-import { type Awaitable, isThenable } from "./store.ts";
+import { type Awaitable, hasMethod, isThenable } from "./store.ts";
 
 /** Runs the handler and tells how it went. What the handler throws passes through untouched, `undefined` included. */
 export async function runHandler<R>(
@@ -32,9 +32,7 @@ export function requireParts(
   methods: readonly string[],
   handler: unknown,
 ): void {
-  const missing = methods.filter(
-    (name) => typeof (store as Record<string, unknown> | null | undefined)?.[name] !== "function",
-  );
+  const missing = methods.filter((name) => !hasMethod(store, name));
   if (missing.length > 0) {
     throw new TypeError(`${wrapper}: the store has no method ${missing.join(", ")}, got ${show(store)}.`);
   }

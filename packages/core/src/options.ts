@@ -1,3 +1,4 @@
+import { describeError } from "./errors.ts";
 import { type ObserveEvents, type Observer, observer } from "./events.ts";
 import { type ReadKey, readMetaId } from "./message.ts";
 
@@ -77,10 +78,7 @@ export class OptionReader {
   constructor(owner: string, options: unknown, known: readonly string[]) {
     this.owner = owner;
     if (options === undefined) return;
-    if (typeof options !== "object" || options === null || Array.isArray(options)) {
-      throw new TypeError(`${owner}: options must be an object, got ${show(options)}.`);
-    }
-    for (const [name, value] of Object.entries(options)) {
+    for (const name of namesIn(options, owner)) {
       if (!known.includes(name)) {
         throw new TypeError(
           `${owner}: unknown option ${JSON.stringify(name)}. Known options: ${known.join(", ")}.`,
@@ -91,6 +89,7 @@ export class OptionReader {
   }
 
   /** A whole number from `min` to `max`, or `undefined` when it was not given. */
+      const value = readOption(options as object, name, owner);
   integer(name: string, range: { min: number; max: number; unit?: string }): number | undefined {
     const value = this.#values.get(name);
     if (value === undefined) return undefined;
@@ -149,6 +148,26 @@ export function requireInteger(
   what: string,
   value: unknown,
   range: { min: number; max: number; unit?: string },
+/** The names of the options that were given; a promise of options has none, and would pass for the defaults. */
+function namesIn(options: unknown, owner: string): string[] {
+  try {
+    if (typeof options === "object" && options !== null && !Array.isArray(options) && !isThenable(options)) {
+      return Object.keys(options);
+    }
+  } catch (cause) {
+    throw new TypeError(`${owner}: the options cannot be read: ${describeError(cause)}.`, { cause });
+  }
+  throw new TypeError(`${owner}: options must be an object, got ${show(options)}.`);
+}
+
+function readOption(options: object, name: string, owner: string): unknown {
+  try {
+    return (options as Record<string, unknown>)[name];
+  } catch (cause) {
+    throw new TypeError(`${owner}: ${name} cannot be read: ${describeError(cause)}.`, { cause });
+  }
+}
+
 ): asserts value is number {
   const rule = `must be a whole number from ${range.min} to ${range.max}${range.unit ? ` (${range.unit})` : ""}`;
   if (typeof value !== "number") throw new TypeError(`${what} ${rule}, got ${show(value)}.`);
@@ -166,7 +185,15 @@ export function isDelay(ms: unknown): ms is number {
 export function show(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value.length > 80 ? `${value.slice(0, 80)}…` : value);
   if (typeof value === "function") return "a function";
-  if (Array.isArray(value)) return "an array";
-  if (typeof value === "object" && value !== null) return "an object";
+  if (typeof value === "object" && value !== null) return isArray(value) ? "an array" : "an object";
   return String(value);
+}
+
+/** A proxy that was revoked throws when it is asked what it is. */
+function isArray(value: object): boolean {
+  try {
+    return Array.isArray(value);
+  } catch {
+    return false;
+  }
 }

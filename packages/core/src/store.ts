@@ -79,7 +79,7 @@ export interface Finding {
 }
 
 /** Has the store the method `name`? Own or inherited; a getter that throws counts as no. */
-function has(store: unknown, name: string): boolean {
+export function hasMethod(store: unknown, name: string): boolean {
   try {
     return typeof (store as Record<string, unknown> | null | undefined)?.[name] === "function";
   } catch {
@@ -88,7 +88,7 @@ function has(store: unknown, name: string): boolean {
 }
 
 function hasAll(store: unknown, names: readonly string[]): boolean {
-  return names.every((name) => has(store, name));
+  return names.every((name) => hasMethod(store, name));
 }
 
 const storeMethods = ["seen", "remember", "forget"] as const;

@@ -1,5 +1,5 @@
 import { withDeadline } from "./deadline.ts";
-import { StoreError } from "./errors.ts";
+import { describeError, StoreError } from "./errors.ts";
 import { requireParts, runHandler } from "./handler.ts";
 import { writeMark } from "./mark.ts";
 import { type Identity, identify, type Message, type ReadKey } from "./message.ts";
@@ -64,11 +64,19 @@ export function wrapBatch<M, Rest extends unknown[], R>(
   const concurrency = read.integer("concurrency", { min: 1, max: Number.MAX_SAFE_INTEGER }) ?? 1;
 
   return async (messages, ...rest) => {
-    if (!Array.isArray(messages))
-      throw new TypeError(`wrapBatch: messages must be an array, got ${show(messages)}.`);
-    const batch = new Batch<M, R>(store, settings, messages, (message) => handler(message, ...rest));
+    const batch = new Batch<M, R>(store, settings, listOf(messages), (message) => handler(message, ...rest));
     return batch.run(concurrency);
   };
+}
+
+/** The messages as they are now, whatever becomes of the array meanwhile. */
+function listOf<M>(messages: readonly M[]): M[] {
+  try {
+    if (Array.isArray(messages)) return [...messages];
+  } catch (cause) {
+    throw new TypeError(`wrapBatch: messages cannot be read: ${describeError(cause)}.`, { cause });
+  }
+  throw new TypeError(`wrapBatch: messages must be an array, got ${show(messages)}.`);
 }
 
 /** One call of a batch consumer: what is known of its ids while its messages are worked through. */
@@ -98,7 +106,7 @@ class Batch<M, R> {
   ) {
     this.#store = store;
     this.#settings = settings;
-    this.#messages = [...messages];
+    this.#messages = messages;
     this.#identities = this.#messages.map((message) => identify(message, settings.key));
     this.#handle = handle;
   }
