@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { ExampleProject, examplesIn } from "./readme-project.ts";
+import { codeBlocks } from "./docs/markdown.ts";
+import { ExampleProject } from "./readme-project.ts";
 
 const printed = [
   /^charged order 1042\nundefined\n$/,
@@ -9,18 +10,16 @@ const printed = [
 ];
 
 describe("the examples in core's README", () => {
-  const examples = examplesIn("packages/core/README.md");
+  const examples = codeBlocks("packages/core/README.md", "ts");
 
   it("are as many as are tested", () => {
     expect(examples).toHaveLength(printed.length);
   });
 
   it.each(printed.map((output, index) => ({ output, example: examples[index] ?? "" })))(
-    "run, print $output and are typed",
+    "run and print $output",
     ({ output, example }) => {
-      const project = new ExampleProject(example);
-      expect(project.run()).toMatch(output);
-      expect(project.typecheck()).toBe("");
+      expect(new ExampleProject(example).run()).toMatch(output);
     },
     60_000,
   );

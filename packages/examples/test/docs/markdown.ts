@@ -1,0 +1,25 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** The root of the workspace. */
+export const root: string = fileURLToPath(new URL("../../../..", import.meta.url));
+
+/** Every Markdown file of the repository, as paths from its root, also one that was not committed yet. */
+export function markdownFiles(): string[] {
+  const args = ["ls-files", "--cached", "--others", "--exclude-standard", "*.md"];
+  return execFileSync("git", args, { cwd: root, encoding: "utf8" }).trim().split("\n");
+}
+
+export function read(page: string): string {
+  return readFileSync(join(root, page), "utf8");
+}
+
+/** The blocks of code of a page in one language, without the indentation of a list that they stand in. */
+export function codeBlocks(page: string, language: string): string[] {
+  const fence = new RegExp(`^( *)\`\`\`${language}\\n(.*?)^ *\`\`\`$`, "gms");
+  return [...read(page).matchAll(fence)].map(([, indent = "", code = ""]) =>
+    code.replace(new RegExp(`^${indent}`, "gm"), ""),
+  );
+}
