@@ -8,4 +8,5 @@ export { GroupCommit, type GroupTerms } from "./group-commit.ts";
 export { maxTimerMs, maxTtlMs, OptionReader, requireInteger, show } from "./options.ts";
 export { requireId, requireIds, storageKey } from "./storage-key.ts";
 export { type Awaitable, isThenable } from "./store.ts";
+export { TimeLimits } from "./time-limits.ts";
 export { newToken, requireClaim } from "./token.ts";

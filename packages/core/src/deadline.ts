@@ -1,5 +1,6 @@
 import { StoreTimeoutError, toStoreError } from "./errors.ts";
 import { type Awaitable, isThenable } from "./store.ts";
+import type { TimeLimits } from "./time-limits.ts";
 
 /** A call of a store that must not take longer than the limit. */
 export interface StoreCall<T> {
@@ -7,14 +8,16 @@ export interface StoreCall<T> {
   readonly operation: string;
   readonly id: string | undefined;
   readonly limitMs: number;
+  /** Those of the wrapper, which share a timer. */
+  readonly limits: TimeLimits;
   readonly call: () => Awaitable<T>;
   /** Is given an answer that came after the limit, when the caller has long been told of the timeout. */
   readonly onLate?: (answer: T) => void;
 }
 
 /**
- * Calls the store and gives its answer, or throws a `StoreError`. An answer that is there at once costs neither a timer nor
- * a promise. The timer of a pending call keeps the process alive: the delivery that waits for it is not done.
+ * Calls the store and gives its answer, or throws a `StoreError`. An answer that is there at once costs neither a time limit
+ * nor a promise.
  */
 export function withDeadline<T>(request: StoreCall<T>): Awaitable<T> {
   let answer: Awaitable<T>;
@@ -26,21 +29,24 @@ export function withDeadline<T>(request: StoreCall<T>): Awaitable<T> {
   return isThenable(answer) ? bounded(answer, request) : answer;
 }
 
-function bounded<T>(answer: PromiseLike<T>, { operation, id, limitMs, onLate }: StoreCall<T>): Promise<T> {
+function bounded<T>(
+  answer: PromiseLike<T>,
+  { operation, id, limitMs, limits, onLate }: StoreCall<T>,
+): Promise<T> {
   return new Promise((resolve, reject) => {
     let late = false;
-    const timer = setTimeout(() => {
+    const lift = limits.start(limitMs, () => {
       late = true;
       reject(new StoreTimeoutError(operation, id, limitMs));
-    }, limitMs);
+    });
     Promise.resolve(answer).then(
       (value) => {
-        clearTimeout(timer);
+        lift();
         if (late) onLate?.(value);
         else resolve(value);
       },
       (error: unknown) => {
-        clearTimeout(timer);
+        lift();
         reject(toStoreError(error, operation, id));
       },
     );

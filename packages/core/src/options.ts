@@ -1,6 +1,8 @@
 import { describeError } from "./errors.ts";
 import { type ObserveEvents, type Observer, observer } from "./events.ts";
 import { type ReadKey, readMetaId } from "./message.ts";
+import { isThenable } from "./store.ts";
+import { TimeLimits } from "./time-limits.ts";
 
 /** The longest delay that a timer of JavaScript takes, in milliseconds: with a longer one it fires at once. */
 export const maxTimerMs = 2_147_483_647;
@@ -41,6 +43,8 @@ export interface Settings<M> {
   readonly onStoreFailure: "throw" | "run";
   readonly markAttempts: number;
   readonly onMarkFailure: "ack" | "throw";
+  /** Of the store calls that are under way, which keep the process alive: the deliveries that wait for them are not done. */
+  readonly limits: TimeLimits;
 }
 
 /** The names of `WrapOptions`; a wrapper with further options adds its own. */
@@ -63,6 +67,7 @@ export function readWrapOptions<M>(options: OptionReader): Settings<M> {
     onStoreFailure: options.oneOf("onStoreFailure", ["throw", "run"]) ?? "throw",
     markAttempts: options.integer("markAttempts", { min: 1, max: 100 }) ?? 3,
     onMarkFailure: options.oneOf("onMarkFailure", ["ack", "throw"]) ?? "ack",
+    limits: new TimeLimits(),
   });
 }
 
@@ -84,12 +89,12 @@ export class OptionReader {
           `${owner}: unknown option ${JSON.stringify(name)}. Known options: ${known.join(", ")}.`,
         );
       }
+      const value = readOption(options as object, name, owner);
       if (value !== undefined) this.#values.set(name, value);
     }
   }
 
   /** A whole number from `min` to `max`, or `undefined` when it was not given. */
-      const value = readOption(options as object, name, owner);
   integer(name: string, range: { min: number; max: number; unit?: string }): number | undefined {
     const value = this.#values.get(name);
     if (value === undefined) return undefined;
@@ -143,11 +148,6 @@ export class OptionReader {
   }
 }
 
-/** Throws unless `value` is a whole number in the range; `what` names it in the message. */
-export function requireInteger(
-  what: string,
-  value: unknown,
-  range: { min: number; max: number; unit?: string },
 /** The names of the options that were given; a promise of options has none, and would pass for the defaults. */
 function namesIn(options: unknown, owner: string): string[] {
   try {
@@ -168,6 +168,11 @@ function readOption(options: object, name: string, owner: string): unknown {
   }
 }
 
+/** Throws unless `value` is a whole number in the range; `what` names it in the message. */
+export function requireInteger(
+  what: string,
+  value: unknown,
+  range: { min: number; max: number; unit?: string },
 ): asserts value is number {
   const rule = `must be a whole number from ${range.min} to ${range.max}${range.unit ? ` (${range.unit})` : ""}`;
   if (typeof value !== "number") throw new TypeError(`${what} ${rule}, got ${show(value)}.`);

@@ -25,7 +25,7 @@ export function claimTaker(
   store: ClaimingStore,
   settings: ClaimingSettings<never>,
 ): (id: string) => Promise<Taken> {
-  const { events, maxWaiters, onStoreFailure, waitMs } = settings;
+  const { events, limits, maxWaiters, onStoreFailure, waitMs } = settings;
   let waiters = 0;
 
   return async (id) => {
@@ -87,6 +87,7 @@ export function claimTaker(
       operation: "claim",
       id,
       limitMs,
+      limits,
       call,
       onLate: (late) => giveBack(store, late),
     });

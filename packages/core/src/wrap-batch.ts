@@ -139,8 +139,9 @@ class Batch<M, R> {
   ) {
     try {
       const call = () => store.seenMany(ids);
-      const limitMs = this.#settings.storeTimeoutMs;
-      const answers: unknown = await withDeadline({ operation: "seenMany", id: undefined, limitMs, call });
+      const { limits, storeTimeoutMs: limitMs } = this.#settings;
+      const request = { operation: "seenMany", id: undefined, limitMs, limits, call };
+      const answers: unknown = await withDeadline(request);
       if (!Array.isArray(answers) || answers.length !== ids.length) {
         throw new StoreError(
           `The store answered seenMany of ${ids.length} ids with ${show(answers)} of another length.`,
@@ -159,12 +160,8 @@ class Batch<M, R> {
   async #askOne(id: string): Promise<void> {
     try {
       const call = () => this.#store.seen(id);
-      const answer = await withDeadline({
-        operation: "seen",
-        id,
-        limitMs: this.#settings.storeTimeoutMs,
-        call,
-      });
+      const { limits, storeTimeoutMs: limitMs } = this.#settings;
+      const answer = await withDeadline({ operation: "seen", id, limitMs, limits, call });
       if (requireBoolean(answer, id)) this.#processed.add(id);
     } catch (error) {
       this.#unknown.set(id, error as StoreError);

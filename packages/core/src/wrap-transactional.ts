@@ -80,7 +80,7 @@ class TransactionalDelivery<Tx, R> {
   #thrown: { error: unknown } | undefined;
   #handled = false;
   #timedOut: StoreError | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #liftLimit: () => void = () => {};
   #giveUp: (error: StoreError) => void = () => {};
 
   constructor(
@@ -113,15 +113,15 @@ class TransactionalDelivery<Tx, R> {
     } catch (cause) {
       throw this.#failure(cause);
     } finally {
-      clearTimeout(this.#timer);
+      this.#liftLimit();
     }
   }
 
   /** Starts the clock for the store: it has begun to wait, to commit or to roll back. */
   #expectStore(): void {
-    clearTimeout(this.#timer);
-    const { storeTimeoutMs } = this.#settings;
-    this.#timer = setTimeout(() => {
+    this.#liftLimit();
+    const { limits, storeTimeoutMs } = this.#settings;
+    this.#liftLimit = limits.start(storeTimeoutMs, () => {
       const committing = this.#handled && this.#thrown === undefined;
       this.#timedOut = committing
         ? new StoreError(
@@ -134,7 +134,7 @@ class TransactionalDelivery<Tx, R> {
           )
         : new StoreTimeoutError("transact", this.#id, storeTimeoutMs);
       this.#giveUp(this.#timedOut);
-    }, storeTimeoutMs);
+    });
   }
 
   /** A store whose transactions are synchronous refuses an async function before it runs, so it must see one. */
@@ -145,7 +145,7 @@ class TransactionalDelivery<Tx, R> {
   #work(tx: Tx): Awaitable<R> {
     // The delivery was told that nothing happened, so nothing may happen any more: this rolls the transaction back.
     if (this.#timedOut) throw this.#timedOut;
-    clearTimeout(this.#timer);
+    this.#liftLimit();
     this.#thrown = undefined;
     this.#handled = false;
     this.#startedAt = this.#settings.events.now();

@@ -72,13 +72,8 @@ export function wrap<M, Rest extends unknown[], R>(
 
 /** Asks for the mark, under the option `onStoreFailure`: `false` may also mean that nobody knows and the handler is to run. */
 function wasProcessed(store: Store, id: string, settings: Settings<never>): Awaitable<boolean> {
-  const { events, onStoreFailure, storeTimeoutMs } = settings;
+  const { events, limits, onStoreFailure, storeTimeoutMs } = settings;
   const startedAt = events.now();
-  const answered = (answer: boolean) => {
-    const seen = requireBoolean(answer, id);
-    if (seen) events.tell({ type: "skipped", id, durationMs: events.now() - startedAt });
-    return seen;
-  };
   const failed = (cause: unknown) => {
     const error = cause as StoreError;
     events.tell({
@@ -91,14 +86,20 @@ function wasProcessed(store: Store, id: string, settings: Settings<never>): Awai
     if (onStoreFailure === "throw") throw error;
     return false;
   };
+  const answered = (answer: unknown) => {
+    if (typeof answer !== "boolean") return failed(notBoolean(answer, id));
+    if (answer) events.tell({ type: "skipped", id, durationMs: events.now() - startedAt });
+    return answer;
+  };
   try {
     const answer = withDeadline({
       operation: "seen",
       id,
       limitMs: storeTimeoutMs,
+      limits,
       call: () => store.seen(id),
     });
-    return isThenable(answer) ? answer.then(answered).then(undefined, failed) : answered(answer);
+    return isThenable(answer) ? answer.then(answered, failed) : answered(answer);
   } catch (error) {
     return failed(error);
   }
@@ -107,7 +108,11 @@ function wasProcessed(store: Store, id: string, settings: Settings<never>): Awai
 /** Anything but a boolean would be a guess: a truthy answer skips a message for ever. */
 export function requireBoolean(answer: unknown, id: string): boolean {
   if (typeof answer === "boolean") return answer;
-  throw new StoreError(`The store answered seen with ${show(answer)} instead of true or false.`, {
+  throw notBoolean(answer, id);
+}
+
+function notBoolean(answer: unknown, id: string): StoreError {
+  return new StoreError(`The store answered seen with ${show(answer)} instead of true or false.`, {
     operation: "seen",
     id,
   });

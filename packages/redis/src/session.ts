@@ -1,10 +1,10 @@
 import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import { StoreError, StoreTimeoutError } from "@bq/idempotency-core";
+import { TimeLimits } from "@bq/idempotency-core/backend";
 import { type Attempt, isReply, type RedisClient, send } from "./client.ts";
 import type { Request } from "./commands.ts";
 import type { OwnConnection } from "./connect.ts";
 import { explain } from "./explain.ts";
-import { TimeLimits } from "./time-limits.ts";
 
 /** The time limit is over, and nobody waits for the answer any more. */
 class Overdue extends Error {}
