@@ -36,6 +36,11 @@ export class CorrectStore implements BatchStore, ClaimingStore, TransactionalSto
     requireId(id);
   }
 
+  requireIds(ids: readonly string[]): void {
+    if (!Array.isArray(ids)) throw new TypeError("Ids must come as an array of strings.");
+    for (const id of ids) this.requireId(id);
+  }
+
   isLive(entry: Entry | undefined): entry is Entry {
     return entry !== undefined && entry.until > this.database.nowMs;
   }
@@ -105,12 +110,12 @@ export class CorrectStore implements BatchStore, ClaimingStore, TransactionalSto
   // Batches.
 
   async seenMany(ids: readonly string[]): Promise<boolean[]> {
-    for (const id of ids) this.requireId(id);
+    this.requireIds(ids);
     return this.ask(() => ids.map((id) => this.isMarked(id)));
   }
 
   async rememberMany(ids: readonly string[]): Promise<void> {
-    for (const id of ids) this.requireId(id);
+    this.requireIds(ids);
     return this.ask(() => {
       for (const id of ids) this.mark(id);
     });

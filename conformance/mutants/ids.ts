@@ -124,6 +124,15 @@ export const idMutants: readonly Mutant[] = [
     },
   ),
   mutant(
+    "takes a string for the list of its characters",
+    "ids/unusable-batch",
+    class extends CorrectStore {
+      override requireIds(ids: readonly string[]): void {
+        for (const id of ids) this.requireId(id);
+      }
+    },
+  ),
+  mutant(
     "remembers the ids of a batch until it meets a bad one",
     "ids/unusable-batch",
     class extends CorrectStore {

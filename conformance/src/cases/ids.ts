@@ -138,7 +138,8 @@ export const idCases: readonly CaseDefinition[] = [
   },
   {
     id: "ids/unusable-batch",
-    title: "one unusable id in a batch throws TypeError, and nothing of the batch is remembered",
+    title:
+      "one unusable id in a batch, or a string instead of one, throws TypeError, and nothing of it is remembered",
     needs: ["batch"],
     async body(bench) {
       const store = await bench.openBatch();
@@ -147,6 +148,12 @@ export const idCases: readonly CaseDefinition[] = [
         ["rememberMany", () => store.rememberMany(["good-1", id, "good-2"])],
       ]);
       assert.deepEqual(await store.seenMany(["good-1", "good-2"]), [false, false]);
+
+      // It would pass for a list of its characters.
+      const text = "xyz" as unknown as string[];
+      await expectError(["TypeError"], () => store.seenMany(text), "seenMany of a string");
+      await expectError(["TypeError"], () => store.rememberMany(text), "rememberMany of a string");
+      assert.deepEqual(await store.seenMany(["x", "y", "z", "xyz"]), [false, false, false, false]);
     },
   },
   {
