@@ -1,5 +1,5 @@
 import { StoreError } from "@bq/idempotency-core";
-import { quoteId, requireId } from "@bq/idempotency-core/backend";
+import { quoteId, requireIds } from "@bq/idempotency-core/backend";
 import { isMark } from "./call.ts";
 import { readMany, writeMany } from "./commands.ts";
 import type { Session } from "./session.ts";
@@ -50,7 +50,7 @@ export async function rememberMany(
 
 /** The ids without repetition, in groups that one command can name: all on a single server, those of one slot on a cluster. */
 function groupsOf(ids: readonly string[], keys: Keys): string[][] {
-  for (const id of ids) requireId(id);
+  requireIds(ids);
   const distinct = [...new Set(ids)];
   const { clusterPrefix } = keys;
   if (clusterPrefix === undefined) return distinct.length > 0 ? [distinct] : [];
