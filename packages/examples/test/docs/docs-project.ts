@@ -60,31 +60,36 @@ export class DocsProject implements Disposable {
 
   /** Compiles everything; answers what the compiler has to say against it, each complaint as one string. */
   typecheck(): string[] {
-    const { stdout, stderr } = spawnSync(process.execPath, [compiler, "--noEmit", "-p", "."], {
-      cwd: this.folder,
-      encoding: "utf8",
-    });
     // What explains a complaint further is indented below it.
-    return `${stdout}${stderr}`.split(/\n(?!\s)/).filter((complaint) => complaint !== "");
+    return this.#compile("--noEmit")
+      .split(/\n(?!\s)/)
+      .filter((complaint) => complaint !== "");
   }
 
-  /** Runs a program in the folder of a page; answers what it printed. */
-  run(page: string, program: string, environment: Readonly<Record<string, string>> = {}): string {
-    return this.#node(page, ["--conditions=@bq/source", program], environment);
+  /** Compiles everything to JavaScript, for pages whose TypeScript Node cannot run, such as decorators. */
+  emit(): void {
+    this.#compile("--noEmit", "false");
   }
 
-  /** Writes a program that tries out what a page shows, and runs it. */
-  runCode(page: string, code: string, environment?: Readonly<Record<string, string>>): string {
-    writeFileSync(join(this.pageFolder(page), "tried-out.mts"), code);
-    return this.run(page, "tried-out.mts", environment);
-  }
-
-  #node(page: string, args: readonly string[], environment: Readonly<Record<string, string>>): string {
-    const { stdout, stderr } = spawnSync(process.execPath, args, {
+  /** Runs a program, with arguments if need be, in the folder of a page; answers what it printed. */
+  run(page: string, args: readonly string[], environment: Readonly<Record<string, string>> = {}): string {
+    const { stdout, stderr } = spawnSync(process.execPath, ["--conditions=@bq/source", ...args], {
       cwd: this.pageFolder(page),
       encoding: "utf8",
       env: { ...process.env, ...environment },
     });
+    return stdout + stderr;
+  }
+
+  /** Writes a program that tries out what a page shows, and runs it. */
+  tryOut(page: string, code: string, environment?: Readonly<Record<string, string>>): string {
+    writeFileSync(join(this.pageFolder(page), "try-out.mts"), code);
+    return this.run(page, ["try-out.mts"], environment);
+  }
+
+  #compile(...options: string[]): string {
+    const args = [compiler, "-p", ".", ...options];
+    const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: this.folder, encoding: "utf8" });
     return stdout + stderr;
   }
 

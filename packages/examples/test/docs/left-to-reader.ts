@@ -72,7 +72,7 @@ export const leftToReader: Readonly<Record<string, Readonly<Record<string, strin
   },
   "docs/migrating/redis-lock.md": {},
   "docs/migrating/powertools.md": {},
-  "docs/migrating/babelqueue-core.md": { Order: order, charge },
+  "docs/migrating/babelqueue-core.md": {},
 };
 
 const orders = `
@@ -117,5 +117,13 @@ export const filesOfReader: Readonly<Record<string, Readonly<Record<string, stri
   "docs/recipes.md": { "payments.ts": payments },
   "docs/migrating/redis-lock.md": { "orders.ts": orders },
   "docs/migrating/powertools.md": { "orders.ts": orders },
-  "docs/migrating/babelqueue-core.md": { "babelqueue-core.d.ts": babelqueueCore },
+  "docs/migrating/babelqueue-core.md": {
+    "babelqueue-core.d.ts": babelqueueCore,
+    "orders.ts": `
+      export interface Order { number: number }
+      export async function charge({ number }: Order) {
+        console.log(\`charged order \${number}\`);
+      }
+    `,
+  },
 };
