@@ -1,6 +1,6 @@
 // Runs a task of this workspace on a machine that has nothing but Node (20 or newer) and npm.
 //
-//   node .workspace/run.mjs demo|bench|test|build|typecheck|lint|release [arguments]
+//   node .workspace/run.mjs demo|bench|soak|test|build|typecheck|lint|release [arguments]
 //
 // It fetches the pnpm that package.json names, installs from the lockfile, and hands over to turbo. The scripts of the
 // packages then run on the Node that the workspace installs for itself (devDependency "node"), whatever the machine has.
@@ -104,6 +104,13 @@ function reports() {
 
 const turbo = (...turboArgs) => run("pnpm", ["exec", "turbo", "run", ...turboArgs, "--output-logs=new-only"]);
 
+/** Builds what a private package measures, and runs its command of the same name. */
+async function measure(name) {
+  await step("Building", "pnpm", ["exec", "turbo", "run", "build", `--filter=@bq/idempotency-${name}...`]);
+  const command = resolve(root, `packages/${name}/src/${name}.ts`);
+  return (await run(resolve(root, "node_modules/node/bin/node"), [command, ...args])).code;
+}
+
 const tasks = {
   async test() {
     for (const report of reports()) rmSync(report);
@@ -124,11 +131,8 @@ const tasks = {
     return (await run(resolve(root, "node_modules/node/bin/node"), [demo, ...args], { stdin: "inherit" }))
       .code;
   },
-  async bench() {
-    await step("Building", "pnpm", ["exec", "turbo", "run", "build", "--filter=@bq/idempotency-bench..."]);
-    const bench = resolve(root, "packages/bench/src/bench.ts");
-    return (await run(resolve(root, "node_modules/node/bin/node"), [bench, ...args])).code;
-  },
+  bench: () => measure("bench"),
+  soak: () => measure("soak"),
   async release() {
     const built = await turbo("build", "typecheck", "lint", "test", "--concurrency=1");
     if (built.code !== 0) return built.code;
