@@ -30,13 +30,18 @@ export class FaultLog {
   readonly injected: InjectedFault[] = [];
   notReached = 0;
 
-  /** Injects a fault by `action`, which resolves when it is over. */
+  /** Injects a fault by `action`, which resolves when it is over; a failover tells what the replica knew. */
   async during(
-    fault: Omit<InjectedFault, "fromMs" | "untilMs">,
-    action: () => Promise<{ takeover?: Takeover } | void>,
+    fault: Pick<InjectedFault, "kind" | "worker" | "step">,
+    action: () => Promise<Takeover | undefined>,
   ): Promise<void> {
     const fromMs = nowMs();
-    const more = (await action()) ?? {};
-    this.injected.push({ ...fault, ...more, fromMs, untilMs: nowMs() });
+    const takeover = await action();
+    this.injected.push({ ...fault, takeover, fromMs, untilMs: nowMs() });
+  }
+
+  /** The harness got no processor for a while, and with it stood the network that it plays. */
+  stalled(fromMs: number, untilMs: number): void {
+    this.injected.push({ kind: "harness-stalled", fromMs, untilMs });
   }
 }

@@ -124,7 +124,10 @@ function markLostInFailover({ faults }: Evidence, earlier: Delivery, later: Deli
     return !takeover.marks.has(earlier.id) && (later.handlingAtMs ?? 0) > fromMs;
   });
   if (fault === undefined) return undefined;
-  return { rule: "failover", shownBy: `the replica that took over did not have the mark of ${nameOf(earlier)}` };
+  return {
+    rule: "failover",
+    shownBy: `the replica that took over did not have the mark of ${nameOf(earlier)}`,
+  };
 }
 
 /** The same of a claim, which then kept nobody out while its holder was at work. */
@@ -138,7 +141,10 @@ function claimLostInFailover({ faults }: Evidence, earlier: Delivery, later: Del
     return before && (later.handlingAtMs ?? 0) > fromMs;
   });
   if (fault === undefined) return undefined;
-  return { rule: "failover", shownBy: `the replica that took over did not have the claim of ${nameOf(earlier)}` };
+  return {
+    rule: "failover",
+    shownBy: `the replica that took over did not have the claim of ${nameOf(earlier)}`,
+  };
 }
 
 function concerns([first, last]: readonly [number, number], id: string): boolean {

@@ -13,7 +13,11 @@ export interface ExplainedPair {
 /** A message with more than one effect. */
 export interface Doubled {
   readonly id: string;
-  readonly effects: readonly { readonly worker: string; readonly delivery: number; readonly startedAtMs: number }[];
+  readonly effects: readonly {
+    readonly worker: string;
+    readonly delivery: number;
+    readonly startedAtMs: number;
+  }[];
   readonly pairs: readonly ExplainedPair[];
 }
 

@@ -1,6 +1,12 @@
 import type { SeededRandom } from "@bq/idempotency-examples/src/log/random.ts";
 import type { BrokerName, Scenario, StoreName } from "../scenarios.ts";
-import type { BrokerFaultKind, PlannedFault, ServerFault, StoreFaultKind, WorkerFault } from "./planned-fault.ts";
+import type {
+  BrokerFaultKind,
+  PlannedFault,
+  ServerFault,
+  StoreFaultKind,
+  WorkerFault,
+} from "./planned-fault.ts";
 import { type Step, steps } from "./steps.ts";
 
 export interface FaultTerms {
@@ -41,8 +47,8 @@ const lastsMs: Record<ServerFault["kind"], readonly [least: number, most: number
 
 /** Nothing happens before: the workers are only just at work. */
 const quietMs = 500;
-const millisecondsPerWorkerFault = 700;
-const millisecondsPerServerFault = 1_700;
+const millisecondsPerWorkerFault = 600;
+const millisecondsPerServerFault = 2_200;
 
 /** Plans what fails in a scenario and when, in the order of time. */
 export function planFaults(random: SeededRandom, terms: FaultTerms): PlannedFault[] {
@@ -67,13 +73,16 @@ function planWorkerFaults(random: SeededRandom, terms: FaultTerms): WorkerFault[
   });
 }
 
-function planServerFaults(random: SeededRandom, { scenario, windowMs, brokerRestart }: FaultTerms): ServerFault[] {
+function planServerFaults(
+  random: SeededRandom,
+  { scenario, windowMs, brokerRestart }: FaultTerms,
+): ServerFault[] {
   const kinds = [
     ...storeFaults[scenario.store],
     ...brokerFaults[scenario.broker],
     ...(brokerRestart && scenario.broker === "rabbitmq" ? (["broker-restart"] as const) : []),
   ];
-  const count = Math.max(kinds.length, Math.round(windowMs / millisecondsPerServerFault));
+  const count = Math.max(2, Math.round(windowMs / millisecondsPerServerFault));
   const times = spread(count, windowMs);
   const done = new Set<string>();
   return inRounds(random, kinds, count).flatMap((kind, index): ServerFault[] => {

@@ -45,7 +45,9 @@ function planScenario(seed: number, scenario: Scenario, windowMs: number, messag
   const name = nameOf(scenario);
   const random = new SeededRandom(seedOf(seed, name));
   const workers = scenario.store === "memory" ? 1 : workersPerScenario;
-  const index = allScenarios.filter(({ broker }) => broker === scenario.broker).findIndex((each) => nameOf(each) === name);
+  const index = allScenarios
+    .filter(({ broker }) => broker === scenario.broker)
+    .findIndex((each) => nameOf(each) === name);
   return {
     name,
     scenario,

@@ -33,7 +33,7 @@ export type LogLine = { readonly atMs: number } & (
   | { readonly type: "held"; readonly delivery: number; readonly step: Step }
   /** The process did nothing since `sinceMs`, because it was suspended or got no processor. */
   | { readonly type: "stalled"; readonly sinceMs: number }
-  | { readonly type: "alive"; readonly inFlight: number; readonly heapBytes: number; readonly rssBytes: number }
+  | { readonly type: "alive"; readonly inFlight: number; readonly heapBytes: number }
   /** Must never be written: a rejection or an error that nobody caught. */
   | { readonly type: "unhandled"; readonly error: string }
 );

@@ -1,0 +1,93 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type PostgresServer, startPostgres, startRabbitMq } from "@bq/idempotency-test-servers";
+import type { BrokerUnderTest } from "./brokers/broker-under-test.ts";
+import { startBullMq } from "./brokers/bullmq.ts";
+import { openRabbitMq } from "./brokers/rabbitmq.ts";
+import { nowMs } from "./clock.ts";
+import { findLeftovers, markProcesses } from "./leftovers.ts";
+import { leaseMs, makePlan, type ScenarioPlan } from "./plan/plan.ts";
+import { type RunReport, reportOf } from "./report/report.ts";
+import { runScenario, type ScenarioResult } from "./scenario.ts";
+import type { Scenario } from "./scenarios.ts";
+import type { Breakage } from "./worker/config.ts";
+
+export interface RunTerms {
+  readonly seed: number;
+  readonly minutes: number;
+  readonly scenarios: readonly Scenario[];
+  readonly chosen: readonly Scenario[];
+  readonly breakage: Breakage | undefined;
+  /** A folder in which the logs of the workers stay; absent: they are removed. */
+  readonly logs: string | undefined;
+  /** Is told of each scenario when it is over. */
+  readonly onDone: (result: ScenarioResult) => void;
+}
+
+/**
+ * Runs the scenarios in two lanes side by side, one for each broker, for most of the time of a scenario is spent waiting for
+ * leases and time limits.
+ */
+export async function run(terms: RunTerms): Promise<RunReport> {
+  const startedAtMs = nowMs();
+  const mark = markProcesses();
+  const plans = makePlan(terms);
+  const folder = terms.logs ?? (await mkdtemp(join(tmpdir(), "bq-chaos-")));
+  // Workers are started many times: what the first one has compiled, the others load.
+  process.env.NODE_COMPILE_CACHE ??= join(folder, "compiled");
+  let results: ScenarioResult[];
+  try {
+    await using ledgers = await startPostgres();
+    const lane = { terms, folder, ledgers };
+    const lanes = await Promise.all([
+      runLane(plans.filter(on("bullmq")), lane, () => startBullMq()),
+      runRabbitMqLane(plans.filter(on("rabbitmq")), lane),
+    ]);
+    results = lanes.flat();
+  } finally {
+    if (terms.logs === undefined) await rm(folder, { recursive: true, force: true, maxRetries: 10 });
+  }
+  const inOrder = plans.flatMap(({ name }) => results.filter((result) => result.name === name));
+  return reportOf(terms, inOrder, {
+    durationMs: nowMs() - startedAtMs,
+    leftovers: await findLeftovers(mark),
+    leaseMs,
+  });
+}
+
+interface Lane {
+  readonly terms: RunTerms;
+  readonly folder: string;
+  readonly ledgers: PostgresServer;
+}
+
+async function runRabbitMqLane(plans: readonly ScenarioPlan[], lane: Lane): Promise<ScenarioResult[]> {
+  if (plans.length === 0) return [];
+  await using server = await startRabbitMq();
+  return await runLane(plans, lane, (name) => openRabbitMq(server, name));
+}
+
+async function runLane(
+  plans: readonly ScenarioPlan[],
+  { terms, folder, ledgers }: Lane,
+  openBroker: (name: string) => Promise<BrokerUnderTest>,
+): Promise<ScenarioResult[]> {
+  const results: ScenarioResult[] = [];
+  for (const plan of plans) {
+    const name = plan.name.replaceAll("/", ".");
+    const result = await runScenario(plan, {
+      folder: join(folder, name),
+      ledgerUrl: await ledgers.createDatabase(),
+      openBroker: () => openBroker(name),
+      breakage: terms.breakage,
+    });
+    terms.onDone(result);
+    results.push(result);
+  }
+  return results;
+}
+
+function on(broker: Scenario["broker"]): (plan: ScenarioPlan) => boolean {
+  return ({ scenario }) => scenario.broker === broker;
+}
