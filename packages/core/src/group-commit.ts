@@ -17,6 +17,11 @@ export interface GroupTerms<Call, Answer> {
   /** How many statements may be under way before calls wait for each other. Default 1. */
   readonly maxUnderWay?: number;
   /**
+   * Calls that come together are spread over the statements that may be under way, so that the answers to one are read while
+   * the server works on another; each takes at least so many. Default: as many as `maxCalls`, so nothing is spread.
+   */
+  readonly minShare?: number;
+  /**
    * Does a call that finds nothing under way wait for the others of this turn of the event loop? So that callers which another
    * statement answered come together, instead of the first of them alone. Default `false`.
    */
@@ -85,7 +90,8 @@ export class GroupCommit<Call, Answer> {
 
   /** The calls that waited longest, as many as fit into one statement. */
   #nextGroup(): Waiting<Call, Answer>[] {
-    const { maxCalls = 256, uniqueBy } = this.#terms;
+    const { uniqueBy } = this.#terms;
+    const maxCalls = this.#share();
     if (uniqueBy === undefined) return this.#waiting.splice(0, maxCalls);
     const group: Waiting<Call, Answer>[] = [];
     const left: Waiting<Call, Answer>[] = [];
@@ -98,6 +104,13 @@ export class GroupCommit<Call, Answer> {
     }
     this.#waiting = left;
     return group;
+  }
+
+  /** How many calls the next statement may take. */
+  #share(): number {
+    const { maxCalls = 256, maxUnderWay = 1, minShare = maxCalls } = this.#terms;
+    const free = maxUnderWay - this.#underWay.size;
+    return Math.min(maxCalls, Math.max(minShare, Math.ceil(this.#waiting.length / free)));
   }
 
   async #performGroup(group: readonly Waiting<Call, Answer>[]): Promise<void> {

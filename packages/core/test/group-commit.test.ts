@@ -79,6 +79,25 @@ it("maxUnderWay statements may run side by side", async () => {
   expect(sent()).toEqual(["a", "b"]);
 });
 
+it("calls that come together are spread over the statements that may be under way, at least minShare in each", async () => {
+  const { group, statements, sent } = backend({ gathers: true, maxUnderWay: 2, minShare: 2 });
+  const submit = (calls: string) => {
+    for (const call of calls) void group.submit(call);
+  };
+  submit("abcdefg");
+  await turn();
+  expect(sent()).toEqual(["a,b,c,d", "e,f,g"]);
+  submit("hij");
+  statements[0]?.end();
+  await turn();
+  expect(sent().slice(2)).toEqual(["h,i,j"]);
+  for (const { end } of statements) end();
+  await turn();
+  submit("kl");
+  await turn();
+  expect(sent().slice(3)).toEqual(["k,l"]);
+});
+
 it("what may stand only once in a statement goes into the next one, in its order", async () => {
   const { group, statements, sent } = backend({ uniqueBy: (call) => call[0] ?? "" });
   for (const call of ["x", "a1", "a2", "b1", "a3"]) void group.submit(call);

@@ -10,6 +10,8 @@ import type { Session } from "./session.ts";
 const mostTogether = 64;
 /** While the server does one group, the answers to another are read and the next one is written. */
 const groupsUnderWay = 4;
+/** Calls that come together are spread over the groups under way; measured, smaller shares gain nothing. */
+const fewestTogether = 16;
 
 export interface CallTerms {
   readonly ttlMs: number | undefined;
@@ -33,6 +35,7 @@ export class Calls {
       perform: (calls) => this.#perform(calls),
       maxCalls: mostTogether,
       maxUnderWay: groupsUnderWay,
+      minShare: fewestTogether,
     });
   }
 
