@@ -4,13 +4,17 @@ import type { Subject } from "./subject.ts";
 
 /** What the suite needs of a test runner: the two functions that vitest, jest, mocha, bun and node:test have in common. */
 export interface TestRunner {
+  /** Opens a group of tests that `define` adds at once. */
   describe(title: string, define: () => void): unknown;
+  /** Adds a test that fails when what `run` gives rejects, or is not there within `timeoutMs`. */
   it(title: string, run: () => Promise<void>, timeoutMs: number): unknown;
 }
 
 /** What was registered, and what was not. */
 export interface RegisteredContract {
+  /** The cases that are now tests. */
   readonly cases: readonly ContractCase[];
+  /** The cases that the store lacks something for. */
   readonly leftOut: readonly LeftOutCase[];
 }
 

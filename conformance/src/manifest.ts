@@ -17,7 +17,9 @@ export interface ManifestDelivery {
 
 /** Deliveries to one handler, over one store that is empty at first. */
 export interface ManifestSequence {
+  /** Becomes part of the case's title. */
   readonly name: string;
+  /** What the sequence shows, for people. */
   readonly description?: string;
   readonly deliveries: readonly ManifestDelivery[];
   /** How often the handler is to be invoked in all, the invocations that throw included. */
@@ -26,6 +28,7 @@ export interface ManifestSequence {
 
 /** What the suite reads of a BabelQueue conformance manifest. Whatever else is in it, it leaves alone. */
 export interface Manifest {
+  /** The block that speaks of idempotent consumers. */
   readonly idempotency: {
     readonly dedup_key: {
       /** The file of an envelope, relative to the manifest. */

@@ -10,6 +10,7 @@ export interface ContractCase {
   readonly id: string;
   /** The rule, as a sentence that is true of a right store. */
   readonly title: string;
+  /** The part of the contract that the rule belongs to. */
   readonly group: Group;
   /** What the subject must have for this case to apply. */
   readonly needs: readonly Need[];

@@ -17,6 +17,7 @@ export type Wrapper = (
   options?: { key: ReadKey<Message> },
 ) => (message: Message) => PromiseLike<unknown>;
 
+/** How a manifest is replayed. */
 export interface ManifestOptions {
   /** Where the `envelope_file` of a manifest is that was not read from a file. Default: the working directory. */
   folder?: string | undefined;

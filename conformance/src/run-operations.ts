@@ -22,6 +22,7 @@ export type Operation =
   /** Only for a subject with `advance`. */
   | { readonly call: "elapse"; readonly ms: number };
 
+/** What the operations work on. */
 export interface RunOperationsOptions {
   /** The TTL of every handle, in milliseconds. Default: marks never expire. */
   ttlMs?: number | undefined;

@@ -54,6 +54,7 @@ export interface TransactionHooks<Backend = unknown, Tx = unknown> {
  * };
  */
 export interface Subject<Backend = unknown, Tx = unknown> {
+  /** What the suite calls the store, in its titles and errors. */
   readonly name: string;
   /** What the store can do beside `seen`, `remember` and `forget`. The suite fails when this is not the truth. Default: nothing. */
   readonly capabilities?: readonly Capability[] | undefined;

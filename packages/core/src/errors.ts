@@ -20,6 +20,7 @@ export const storeRetryAfterMs = 1_000;
 
 /** What every error of this library has: a `code`, and the `cause` when another error led to it. */
 export abstract class IdempotencyError extends Error {
+  /** Which kind of error this is. */
   abstract readonly code: IdempotencyErrorCode;
 }
 
@@ -27,6 +28,7 @@ export abstract class IdempotencyError extends Error {
 export class ClaimParkedError extends IdempotencyError {
   override readonly name = "ClaimParkedError";
   readonly code = "BQ_CLAIM_PARKED";
+  /** The id that is in flight. */
   readonly id: string;
   /** Milliseconds until the other worker's lease would lapse, if it is not renewed. */
   readonly retryAfterMs: number;
@@ -44,6 +46,7 @@ export class ClaimParkedError extends IdempotencyError {
 export class ClaimLostError extends IdempotencyError {
   override readonly name = "ClaimLostError";
   readonly code = "BQ_CLAIM_LOST";
+  /** The id whose claim was lost. */
   readonly id: string;
 
   constructor(id: string, options?: { cause?: unknown }) {
@@ -61,6 +64,7 @@ export class StoreError extends IdempotencyError {
   readonly code: StoreErrorCode;
   /** The store method, such as `seen`. */
   readonly operation: string;
+  /** The id that the call was about; `undefined` when it was about several, or none. */
   readonly id: string | undefined;
   /** A hint for the broker: milliseconds to wait before the delivery is tried again. */
   readonly retryAfterMs: number;
@@ -86,6 +90,7 @@ export class StoreError extends IdempotencyError {
 /** The store did not answer in time. Whether it still did what it was asked is unknown. */
 export class StoreTimeoutError extends StoreError {
   override readonly name = "StoreTimeoutError";
+  /** The limit that was exceeded, in milliseconds. */
   readonly timeoutMs: number;
 
   constructor(operation: string, id: string | undefined, timeoutMs: number) {

@@ -6,6 +6,7 @@ import { newToken, requireClaim } from "./token.ts";
 /** The largest number of entries that a `Map` holds in V8. */
 const maxMapEntries = 2 ** 24;
 
+/** What to keep, and for how long. */
 export interface InMemoryStoreOptions {
   /** How long a mark lives, in milliseconds. Default: for ever. */
   ttlMs?: number | undefined;

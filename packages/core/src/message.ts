@@ -5,6 +5,7 @@ import { isThenable } from "./store.ts";
  * object fit; any other shape is read through the option `key`.
  */
 export interface Message {
+  /** Where the id is: in `meta.id`. */
   readonly meta?: { readonly id?: unknown } | null | undefined;
 }
 
@@ -23,7 +24,9 @@ export interface Envelope<Data = Record<string, unknown>> {
   urn?: string;
   /** Follows a chain of messages across services. Not an identity: many messages share one. */
   trace_id: string;
+  /** What the producer sends. */
   data: Data;
+  /** What the producer says of the message. */
   meta: {
     /** The identity of this one message. A redelivery carries the same id. */
     id: string;

@@ -111,6 +111,7 @@ export class OptionReader {
     });
   }
 
+  /** One of the words in `choices`. */
   oneOf<const Choice extends string>(name: string, choices: readonly Choice[]): Choice | undefined {
     const value = this.#values.get(name);
     if (value === undefined) return undefined;
@@ -122,6 +123,7 @@ export class OptionReader {
     return choice;
   }
 
+  /** A function; its parameters and its answer are the caller's business. */
   callback<Fn extends (...args: never[]) => unknown>(name: string): Fn | undefined {
     const value = this.#values.get(name);
     if (value === undefined) return undefined;
@@ -131,6 +133,7 @@ export class OptionReader {
     return value as Fn;
   }
 
+  /** A string, the empty one included. */
   text(name: string): string | undefined {
     const value = this.#values.get(name);
     if (value === undefined) return undefined;
@@ -139,6 +142,7 @@ export class OptionReader {
     return value;
   }
 
+  /** `true` or `false`. */
   flag(name: string): boolean | undefined {
     const value = this.#values.get(name);
     if (value === undefined) return undefined;

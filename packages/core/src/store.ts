@@ -30,7 +30,9 @@ export interface BatchStore extends Store {
 
 /** Proof of who is processing an id: a random token that only its holder knows. */
 export interface Claim {
+  /** The id that is claimed. */
   readonly id: string;
+  /** Random, and new for each claim. */
   readonly token: string;
 }
 
@@ -71,6 +73,7 @@ export type Severity = "error" | "warning" | "info";
 
 /** One thing about a store's server that an operator should know or mend. */
 export interface Finding {
+  /** How grave it is. */
   readonly severity: Severity;
   /** Stable, for alerts and filters, such as `maxmemory-policy`. */
   readonly code: string;

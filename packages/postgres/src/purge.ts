@@ -1,11 +1,13 @@
 import { maxTimerMs, OptionReader, requireInteger } from "@bq/idempotency-core/backend";
 import type { Table } from "./table.ts";
 
+/** How expired marks are deleted. */
 export interface PurgeOptions {
   /** The most rows that one statement deletes. Default 1 000. */
   batchSize?: number | undefined;
 }
 
+/** How expired marks are deleted again and again. */
 export interface PurgeEveryOptions extends PurgeOptions {
   /** Is told how many rows a purge deleted. */
   onPurge?: ((deleted: number) => unknown) | undefined;

@@ -216,6 +216,7 @@ export class PostgresStore<Types extends Record<string, unknown> = Record<never,
     return this.#closing;
   }
 
+  /** `close`, at the end of an `await using` block. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }

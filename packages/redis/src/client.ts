@@ -5,9 +5,13 @@ import type { Request } from "./commands.ts";
  * What the store needs of a client: an ioredis `Redis` (standalone or Sentinel) or `Cluster`, of version 5 or 6.
  */
 export interface RedisClient {
+  /** Is it a client of a cluster? */
   readonly isCluster: boolean;
+  /** What the client was made with. */
   readonly options: object;
+  /** Sends any command. */
   call(command: string, args: string[]): Promise<unknown>;
+  /** Listens to the connection's events. */
   on(event: string, listener: () => void): unknown;
 }
 

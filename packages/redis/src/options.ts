@@ -3,6 +3,7 @@ import { OptionReader, show } from "@bq/idempotency-core/backend";
 /** The longest that a command or a connection attempt may be told to take, in milliseconds: ten minutes. */
 const longestLimitMs = 600_000;
 
+/** What every store has, whoever owns its client. */
 export interface RedisStoreOptions {
   /**
    * What the key of every mark and claim starts with. Default `"bq:idempotency:"`. Each consumer that processes messages on
@@ -13,6 +14,7 @@ export interface RedisStoreOptions {
   ttlMs?: number | undefined;
 }
 
+/** What a store that makes its own client has beside that. */
 export interface RedisConnectOptions extends RedisStoreOptions {
   /** The longest that one operation may take, reconnecting included, in milliseconds. Default 3 000, at most 600 000. */
   commandTimeoutMs?: number | undefined;

@@ -142,6 +142,7 @@ export class RedisStore implements BatchStore, ClaimingStore {
     return this.#session.close();
   }
 
+  /** `close`, at the end of an `await using` block. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }

@@ -1,5 +1,6 @@
 import { maxTimerMs, OptionReader, show } from "@bq/idempotency-core/backend";
 
+/** Where marks are kept, and for how long. */
 export interface SqliteStoreOptions {
   /**
    * The table of the marks: letters, digits and underscores, at most 63, none of SQLite's own `sqlite_…` names. Default

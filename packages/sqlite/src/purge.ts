@@ -2,11 +2,13 @@ import { maxTimerMs, OptionReader, requireInteger, StoreError } from "@bq/idempo
 import type { Connection } from "./connection.ts";
 import { closedError } from "./operation.ts";
 
+/** How expired marks are deleted. */
 export interface PurgeOptions {
   /** How many rows are looked at, and at most deleted, in one go, from 1 to 100 000. Default 1 000. */
   batchSize?: number | undefined;
 }
 
+/** How expired marks are deleted again and again. */
 export interface PurgeEveryOptions extends PurgeOptions {
   /** Is told when a purge failed; the next one comes all the same. Default: `process.emitWarning`. */
   onError?: ((error: unknown) => void) | undefined;

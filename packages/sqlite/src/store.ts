@@ -216,6 +216,7 @@ export class SqliteStore implements BatchStore, ClaimingStore, TransactionalStor
     return this.#connection.close();
   }
 
+  /** `close`, at the end of an `await using` block. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
