@@ -137,6 +137,7 @@ export class Connection {
     let locked = first;
     for (let attempts = 1; performance.now() - startedAt < busyTimeoutMs; attempts++) {
       await pauseAfter(attempts);
+      this.#requireFree(operation);
       const answer = this.#attempt(operation, act);
       if (!(answer instanceof Locked)) return answer;
       locked = answer;
@@ -155,7 +156,6 @@ export class Connection {
   }
 
   #attempt<T>(operation: Operation, act: () => T): T | Locked {
-    this.#requireFree(operation);
     try {
       return act();
     } catch (error) {
