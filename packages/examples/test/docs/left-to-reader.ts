@@ -115,13 +115,12 @@ declare module "@babelqueue/core" {
 /** Files of the reader's own that a page imports: name and content. */
 export const filesOfReader: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "docs/recipes.md": { "payments.ts": payments },
-  "docs/migrating/redis-lock.md": { "orders.ts": orders },
-  "docs/migrating/powertools.md": { "orders.ts": orders },
+  "docs/migrating/redis-lock.md": { "orders.mts": orders },
+  "docs/migrating/powertools.md": { "orders.mts": orders },
   "docs/migrating/babelqueue-core.md": {
     "babelqueue-core.d.ts": babelqueueCore,
-    "orders.ts": `
-      export interface Order { number: number }
-      export async function charge({ number }: Order) {
+    "orders.mts": `
+      export async function charge({ number }: Record<string, unknown>) {
         console.log(\`charged order \${number}\`);
       }
     `,

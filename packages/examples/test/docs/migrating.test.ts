@@ -31,8 +31,8 @@ describe("from a home-made Redis lock", () => {
   it("what the old code processed is skipped by the new one, and a new message runs once", () => {
     const printed = tryOut(
       lock,
-      `import * as before from "./before.ts";
-       import * as after from "./after.ts";
+      `import * as before from "./before.mts";
+       import * as after from "./after.mts";
        await before.onOrder(${message("a", 1)});
        await before.onOrder(${message("a", 1)});
        console.log("changed");
@@ -47,7 +47,7 @@ describe("from a home-made Redis lock", () => {
 
   it("marks of another form are copied", async () => {
     await client.mset("done-a", "2026-01-01", "done-b", "2026-01-02", "other", "x");
-    expect(project.run(lock, ["copy-marks.ts"], { REDIS_URL: redis.url })).toBe("copied 2 marks\n");
+    expect(project.run(lock, ["copy-marks.mts"], { REDIS_URL: redis.url })).toBe("copied 2 marks\n");
     expect((await client.keys("orders:*")).sort()).toEqual(["orders:seen:a", "orders:seen:b"]);
   }, 60_000);
 });
@@ -56,9 +56,9 @@ describe("from Powertools", () => {
   it("what was processed before the change is skipped during and after it", () => {
     const printed = tryOut(
       powertools,
-      `import { client, onOrder as before } from "./before.ts";
-       import { onOrder as during } from "./during.ts";
-       import { onOrder as after, store } from "./after.ts";
+      `import { client, onOrder as before } from "./before.mts";
+       import { onOrder as during } from "./during.mts";
+       import { onOrder as after, store } from "./after.mts";
        console.warn = () => {}; // It misses the context of a Lambda.
        await before(${message("a", 1)});
        await during(${message("a", 1)});
@@ -77,7 +77,7 @@ describe("from @babelqueue/core", () => {
   it("the new handler skips what it processed", () => {
     const printed = tryOut(
       babelqueue,
-      `import { onOrder, store } from "./after.ts";
+      `import { onOrder, store } from "./after.mts";
        const envelope = { meta: { id: "a" }, data: { number: 1 } };
        await onOrder(envelope);
        await onOrder(envelope);

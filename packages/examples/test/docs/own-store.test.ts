@@ -11,14 +11,14 @@ describe("the store of one's own", () => {
   const project = new DocsProject([page]);
   afterAll(() => project[Symbol.dispose]());
 
-  const prove = () => project.run(page, [command, "./subject.ts"]);
+  const prove = () => project.run(page, [command, "./subject.mts"]);
 
   it("keeps every rule of the contract", () => {
     expect(prove()).toMatch(/\n\d{2,} ok, 0 failed/);
   }, 60_000);
 
   it("breaks one as soon as its commit writes only for the holder of the claim, as the page says", () => {
-    const file = join(project.pageFolder(page), "conditional-store.ts");
+    const file = join(project.pageFolder(page), "conditional-store.mts");
     const store = readFileSync(file, "utf8");
     const commit = "write: this.#mark(now),\n    }));";
     expect(store).toContain(commit);
