@@ -123,7 +123,11 @@ export class OptionReader {
     return choice;
   }
 
-  /** A function; its parameters and its answer are the caller's business. */
+  /**
+   * A function.
+   *
+   * @typeParam Fn what the caller takes it for: parameters and answer are not checked
+   */
   callback<Fn extends (...args: never[]) => unknown>(name: string): Fn | undefined {
     const value = this.#values.get(name);
     if (value === undefined) return undefined;
