@@ -19,22 +19,20 @@ function npmrc(folder: string, registryUrl: string): void {
   writeFileSync(join(folder, ".npmrc"), `${SCOPE}:registry=${registryUrl}/\nignore-scripts=true\n`);
 }
 
-function yarnrc(linker: "pnp" | "node-modules") {
-  return (folder: string, registryUrl: string): void => {
-    // No scripts, as everywhere here: ours have none, and those of the drivers would only compile what is there already.
-    const lines = [
-      `nodeLinker: ${linker}`,
-      "enableScripts: false",
-      "enableTelemetry: false",
-      "enableImmutableInstalls: false",
-      "unsafeHttpWhitelist: [127.0.0.1]",
-      "npmScopes:",
-      `  ${SCOPE.slice(1)}:`,
-      `    npmRegistryServer: "${registryUrl}"`,
-    ];
-    writeFileSync(join(folder, ".yarnrc.yml"), `${lines.join("\n")}\n`);
-    writeFileSync(join(folder, "yarn.lock"), "");
-  };
+function yarnrc(folder: string, registryUrl: string): void {
+  // No scripts, as everywhere here: ours have none, and those of the drivers would only compile what is there already.
+  const lines = [
+    "nodeLinker: pnp",
+    "enableScripts: false",
+    "enableTelemetry: false",
+    "enableImmutableInstalls: false",
+    "unsafeHttpWhitelist: [127.0.0.1]",
+    "npmScopes:",
+    `  ${SCOPE.slice(1)}:`,
+    `    npmRegistryServer: "${registryUrl}"`,
+  ];
+  writeFileSync(join(folder, ".yarnrc.yml"), `${lines.join("\n")}\n`);
+  writeFileSync(join(folder, "yarn.lock"), "");
 }
 
 export const npm: PackageManager = {
@@ -63,19 +61,20 @@ const berry = ["npx", "-y", "-p", "@yarnpkg/cli-dist@4", "yarn"] as const;
 /** With Plug'n'Play, the strictest of all: a package can load only what it declares. */
 export const yarnBerry: PackageManager = {
   name: "yarn 4 with Plug'n'Play",
-  setUp: yarnrc("pnp"),
+  setUp: yarnrc,
   add: [...berry, "add"],
   runner: berry,
 };
 
-/** Adds packages to the project in that folder, as a user would. */
+/** Adds packages to the project in that folder, as a user would, with `env` beside the user's own environment. */
 export async function add(
   manager: PackageManager,
   folder: string,
   packages: readonly string[],
+  env: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   const [program, ...args] = manager.add;
-  await run(program, [...args, ...packages], { folder, env: ofAUser() });
+  await run(program, [...args, ...packages], { folder, env: { ...ofAUser(), ...env } });
 }
 
 /** Runs a program of the project on the Node of this test; resolves to what it printed. */
