@@ -16,8 +16,11 @@ const compiler = here("../../../../node_modules/typescript/bin/tsc");
 export class DocsProject implements Disposable {
   readonly folder: string = mkdtempSync(join(tmpdir(), "bq-docs-"));
   readonly files: string[] = [];
+  readonly #addresses: Readonly<Record<string, string>>;
 
-  constructor(pages: readonly string[]) {
+  /** @param addresses of servers that the pages name, and those to take instead */
+  constructor(pages: readonly string[], addresses: Readonly<Record<string, string>> = {}) {
+    this.#addresses = addresses;
     symlinkSync(here("../../node_modules"), join(this.folder, "node_modules"));
     writeFileSync(join(this.folder, "package.json"), '{"type":"module"}');
     for (const page of pages) this.#addPage(page);
@@ -53,9 +56,16 @@ export class DocsProject implements Disposable {
       return name ? [name, code] : [`block-${index + 1}.ts`, withReadersPart(page, code)];
     });
     for (const [name = "", content = ""] of [...blocks, ...Object.entries(filesOfReader[page] ?? {})]) {
-      writeFileSync(join(folder, name), content);
+      writeFileSync(join(folder, name), this.#withAddresses(content));
       this.files.push(`${page}/${name}`);
     }
+  }
+
+  #withAddresses(code: string): string {
+    return Object.entries(this.#addresses).reduce(
+      (text, [named, taken]) => text.replaceAll(named, taken),
+      code,
+    );
   }
 
   /** Compiles everything; answers what the compiler has to say against it, each complaint as one string. */

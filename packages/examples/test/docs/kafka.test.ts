@@ -47,4 +47,4 @@ it("the Kafka recipe resolves what is done, stops at a slice with a failure, and
       "the payment service is away after offset 99 in attempt 1\n" +
       "200 ids ran, order 120 twice, 3 heartbeats\n",
   );
-}, 60_000);
+}, 120_000);

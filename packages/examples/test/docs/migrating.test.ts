@@ -14,7 +14,7 @@ const project = new DocsProject([lock, powertools, babelqueue]);
 beforeAll(async () => {
   redis = await startRedis();
   client = new Redis(redis.url);
-}, 60_000);
+}, 120_000);
 
 beforeEach(() => client.flushall());
 
@@ -43,13 +43,13 @@ describe("from a home-made Redis lock", () => {
        await after.stop();`,
     );
     expect(printed).toBe("charged order 1\nchanged\ncharged order 2\n");
-  }, 60_000);
+  }, 120_000);
 
   it("marks of another form are copied", async () => {
     await client.mset("done-a", "2026-01-01", "done-b", "2026-01-02", "other", "x");
     expect(project.run(lock, ["copy-marks.mts"], { REDIS_URL: redis.url })).toBe("copied 2 marks\n");
     expect((await client.keys("orders:*")).sort()).toEqual(["orders:seen:a", "orders:seen:b"]);
-  }, 60_000);
+  }, 120_000);
 });
 
 describe("from Powertools", () => {
@@ -70,7 +70,7 @@ describe("from Powertools", () => {
        await client.close();`,
     );
     expect(printed).toBe("charged order 1\ncharged order 2\ncharged order 3\n");
-  }, 60_000);
+  }, 120_000);
 });
 
 describe("from @babelqueue/core", () => {
@@ -84,5 +84,5 @@ describe("from @babelqueue/core", () => {
        await store.close();`,
     );
     expect(printed).toBe("charged order 1\n");
-  }, 60_000);
+  }, 120_000);
 });

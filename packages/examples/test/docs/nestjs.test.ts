@@ -8,7 +8,7 @@ let redis: RedisServer;
 
 beforeAll(async () => {
   redis = await startRedis();
-}, 60_000);
+}, 120_000);
 
 afterAll(async () => {
   project[Symbol.dispose]();
@@ -40,4 +40,4 @@ it("the NestJS recipe charges once per message, and comes to its end", () => {
   project.emit();
   const printed = project.tryOut(page, scene, { REDIS_URL: redis.url });
   expect(printed).toBe("charged order 1\ncharged order 2\nclosed\n");
-}, 60_000);
+}, 120_000);

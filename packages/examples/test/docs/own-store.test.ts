@@ -15,7 +15,7 @@ describe("the store of one's own", () => {
 
   it("keeps every rule of the contract", () => {
     expect(prove()).toMatch(/\n\d{2,} ok, 0 failed/);
-  }, 60_000);
+  }, 120_000);
 
   it("breaks one as soon as its commit writes only for the holder of the claim, as the page says", () => {
     const file = join(project.pageFolder(page), "conditional-store.mts");
@@ -27,5 +27,5 @@ describe("the store of one's own", () => {
       store.replace(commit, "...(row?.token === claim.token && { write: this.#mark(now) }),\n    }));"),
     );
     expect(prove()).toMatch(/FAILED.*commit/);
-  }, 60_000);
+  }, 120_000);
 });
