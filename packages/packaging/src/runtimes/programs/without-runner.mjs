@@ -1,0 +1,29 @@
+// Runs the contract suite with a runner of five lines, where node:test is not what it is in Node. Copied into the project of the run.
+import { describeStoreContract } from "@bq/idempotency-conformance";
+import { chosen } from "./subjects.mjs";
+
+const cases = [];
+const describe = (_name, register) => register();
+const it = (title, run) => cases.push({ title, run });
+for (const subject of chosen) describeStoreContract(subject, { describe, it });
+
+let passed = 0;
+let failed = 0;
+
+// Cases share nothing, and many of them wait for time to pass.
+async function work() {
+  for (let next = cases.shift(); next; next = cases.shift()) {
+    try {
+      await next.run();
+      passed += 1;
+    } catch (error) {
+      failed += 1;
+      console.log(`${next.title}\n${error.stack}`);
+    }
+  }
+}
+
+await Promise.all(Array.from({ length: 16 }, work));
+await Promise.all(chosen.map((subject) => subject.end?.()));
+console.log(`pass ${passed}\nfail ${failed}`);
+process.exitCode = failed === 0 ? 0 : 1;
