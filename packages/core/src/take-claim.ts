@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { withDeadline } from "./deadline.ts";
-import { ClaimParkedError, quoteId, StoreError } from "./errors.ts";
+import { ClaimParkedError, quoteId, StoreError, StoreTimeoutError } from "./errors.ts";
 import { isDelay, type Settings, show } from "./options.ts";
 import { type Awaitable, type Claim, type ClaimingStore, type ClaimResult, isThenable } from "./store.ts";
 
@@ -69,7 +69,7 @@ export function claimTaker(
   async function askOrGiveUp(id: string): Promise<Asked> {
     const claimedAt = performance.now();
     try {
-      return { result: await ask(id), claimedAt };
+      return { result: requireTimely(await ask(id), claimedAt), claimedAt };
     } catch (cause) {
       const error = cause as StoreError;
       const durationMs = performance.now() - claimedAt;
@@ -77,6 +77,14 @@ export function claimTaker(
       if (onStoreFailure === "throw") throw error;
       return { result: "unknown", claimedAt };
     }
+  }
+
+  /** A worker that was suspended may find the answer before the time limit, and by then another may hold the id. */
+  function requireTimely(result: ClaimResult, claimedAt: number): ClaimResult {
+    const { leaseMs } = settings;
+    if (result.status !== "claimed" || performance.now() - claimedAt < leaseMs) return result;
+    giveBack(store, result);
+    throw new StoreTimeoutError("claim", result.claim.id, leaseMs);
   }
 
   function ask(id: string): Awaitable<ClaimResult> {

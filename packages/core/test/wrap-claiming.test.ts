@@ -1,5 +1,6 @@
 import { afterEach, expect, it, vi } from "vitest";
 import {
+  type Claim,
   type ClaimContext,
   type ClaimingStore,
   ClaimParkedError,
@@ -124,6 +125,25 @@ it("waiting ends after waitMs, and the delivery is parked", async () => {
     ClaimParkedError,
   );
   expect(performance.now() - startedAt).toBeGreaterThanOrEqual(58);
+});
+
+it("a claim whose lease passed before the worker came to its answer is given back, and the handler does not run", async () => {
+  const store = new InMemoryStore();
+  const release = vi.fn((claim: Claim) => store.release(claim));
+  // As a worker that is suspended: the answer is there, and nothing looks at it, nor at any timer, for longer than the lease.
+  const claim = async (id: string, leaseMs: number) => {
+    const answer = store.claim(id, leaseMs);
+    const end = performance.now() + 30;
+    while (performance.now() < end);
+    return answer;
+  };
+  const { observe, types } = recorded();
+  const handler = vi.fn();
+  const deliver = wrapClaiming(storeWith({ claim, release }, store), handler, { leaseMs: 20, observe });
+  await expect(deliver(message("a"))).rejects.toThrow(StoreTimeoutError);
+  expect(handler).not.toHaveBeenCalled();
+  expect(types()).toEqual(["store-failed"]);
+  await vi.waitFor(() => expect(release).toHaveBeenCalledTimes(1));
 });
 
 it("at most maxWaiters deliveries wait; further ones are parked at once", async () => {
