@@ -7,7 +7,7 @@ const collect = runInNewContext("gc") as () => void;
 /** What the process holds when all that can go is gone, in bytes: objects of JavaScript, and the buffers that they own. */
 export async function heldBytes(): Promise<number> {
   // Finalizers and what they let go come a turn later.
-  for (let pass = 0; pass < 3; pass++) {
+  for (let pass = 0; pass < 2; pass++) {
     collect();
     await new Promise(setImmediate);
   }

@@ -22,11 +22,15 @@ interface Ended {
   readonly stderr: string;
 }
 
+/** Where Node keeps what it has compiled: half of the time here goes into the start of processes. */
+const compileCache = fileURLToPath(new URL("../node_modules/.cache/soak", import.meta.url));
+const env = { ...process.env, NODE_COMPILE_CACHE: compileCache };
+
 /** Runs a program of this package. */
 function run(file: string, ...args: string[]): Promise<Ended> {
   const path = fileURLToPath(new URL(file, import.meta.url));
   return new Promise((ended) => {
-    execFile(process.execPath, ["--conditions=@bq/source", path, ...args], (error, stdout, stderr) =>
+    execFile(process.execPath, ["--conditions=@bq/source", path, ...args], { env }, (error, stdout, stderr) =>
       ended({ code: error ? error.code : 0, stdout, stderr }),
     );
   });
@@ -35,7 +39,7 @@ function run(file: string, ...args: string[]): Promise<Ended> {
 const soak = (...args: string[]) => run("../src/soak.ts", ...args);
 
 it("every wrapper, in memory and on Redis, holds no more after many deliveries than after few", async () => {
-  const { code, stdout, stderr } = await soak("--deliveries", "30000", "--folder", folder);
+  const { code, stdout, stderr } = await soak("--deliveries", "20000", "--folder", folder);
   expect({ code, stderr, stdout }).toMatchObject({ code: 0 });
   const { verdicts, watched } = JSON.parse(await readFile(join(folder, "latest.json"), "utf8")) as {
     verdicts: Verdict[];
@@ -43,7 +47,7 @@ it("every wrapper, in memory and on Redis, holds no more after many deliveries t
   };
   expect(verdicts.map(({ scene }) => scene)).toEqual(scenes.map(({ name }) => name));
   for (const { scene, outcomes, deliveries } of watched) {
-    expect(deliveries).toBe(30_000);
+    expect(deliveries).toBe(20_000);
     expect(outcomes.ran / deliveries).toBeGreaterThan(0.55);
     expect(outcomes.failed / deliveries).toBeGreaterThan(0.02);
     expect(outcomes.unidentified).toBeGreaterThan(0);
