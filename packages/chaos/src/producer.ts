@@ -15,7 +15,10 @@ export async function produce(
   for (const { atMs, message } of copies) {
     const waitMs = startMs + atMs - nowMs();
     if (waitMs > 1) await pause(waitMs);
-    sending.push(sendCopy(broker, message));
+    const sent = sendCopy(broker, message);
+    // It is waited for at the end; when the scenario ends before, by an error of its own, nobody does.
+    sent.catch(() => {});
+    sending.push(sent);
   }
   await Promise.all(sending);
 }

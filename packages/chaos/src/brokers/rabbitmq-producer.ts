@@ -16,6 +16,7 @@ export class RabbitMqProducer {
   readonly #url: string;
   readonly #queue: string;
   #open: Promise<Open> | undefined;
+  #closed = false;
 
   constructor(url: string, queue: string) {
     this.#url = url;
@@ -45,8 +46,9 @@ export class RabbitMqProducer {
     await this.#work(async ({ channel }) => {
       for (const queue of queuesOf(this.#queue)) await channel.deleteQueue(queue);
     });
-    const open = await this.#open;
-    await open?.connection.close();
+    this.#closed = true;
+    const current = await this.#open;
+    await current?.connection.close();
   }
 
   /** Does it again, over another connection, until it is done. */
@@ -59,6 +61,7 @@ export class RabbitMqProducer {
       } catch {
         if (this.#open === current) this.#open = undefined;
         void current.then(({ connection }) => connection.close()).catch(() => {});
+        if (this.#closed) throw new Error("The producer was closed.");
         await pause(pauseBeforeRetryMs);
       }
     }

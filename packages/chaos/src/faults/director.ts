@@ -13,7 +13,7 @@ import type { StoreUnderTest } from "../stores/store-under-test.ts";
 import type { FaultLog } from "./fault-log.ts";
 
 /** How long a worker has to come to the step at which it is to be hit, in milliseconds. */
-const reachLimitMs = 2_500;
+const reachLimitMs = 6_000;
 /** After a fault of a server, deliveries get through again for at least this long, in milliseconds. */
 const calmMs = 800;
 

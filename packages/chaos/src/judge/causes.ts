@@ -16,8 +16,8 @@ const roundingMs = 5;
 const stallShare = 1 / 3;
 
 /**
- * The cause, if there is one that the rules allow. `earlier` and `later` both had their effect, in the order in which their
- * handlers began. `undefined`: the store let a message through that it should have known.
+ * The cause, if there is one that the rules allow. `earlier` and `later` both had their effect, in the order in which they
+ * asked the store. `undefined`: the store let a message through that it should have known.
  */
 export function causeOf(evidence: Evidence, earlier: Delivery, later: Delivery): Cause | undefined {
   switch (evidence.scenario.mode) {

@@ -31,7 +31,9 @@ export function findDoubled(evidence: Evidence, deliveryOf: DeliveryOf): Doubled
   const byId = Map.groupBy(evidence.effects, ({ id }) => id);
   return [...byId].flatMap(([id, effects]) => {
     if (effects.length < 2) return [];
-    const inOrder = effects.toSorted((a, b) => a.startedAtMs - b.startedAtMs);
+    // In the order in which they asked the store: that of the effects is another one when a worker was suspended in between.
+    const askedAt = (effect: Effect) => deliveryOf(effect)?.askingAtMs ?? effect.startedAtMs;
+    const inOrder = effects.toSorted((a, b) => askedAt(a) - askedAt(b));
     const pairs = inOrder.flatMap((later, index) =>
       inOrder.slice(0, index).map((earlier) => explain(evidence, earlier, later, deliveryOf)),
     );

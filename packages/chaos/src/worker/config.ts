@@ -33,7 +33,7 @@ export interface WorkerConfig {
 }
 
 /** The longest that one call of the store may take, in milliseconds. */
-export const storeTimeoutMs = 1_000;
+export const storeTimeoutMs = 1_200;
 
 /** How many deliveries a worker takes at the same time. */
 export const deliveriesAtOnce = 8;

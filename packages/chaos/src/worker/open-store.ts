@@ -40,7 +40,10 @@ async function open(address: StoreAddress): Promise<OpenStore> {
       const { PostgresStore } = await import("@bq/idempotency-postgres");
       const store = await PostgresStore.connect(address.url, {
         lockTimeoutMs: storeTimeoutMs / 2,
-        connectTimeoutMs: storeTimeoutMs,
+        // Eight workers that all come back at once are served in this time by a slow machine, too; in less, each would give up
+        // and begin anew, and none would ever be served.
+        connectTimeoutMs: 10_000,
+        maxConnections: 3,
       });
       try {
         await store.migrate();
