@@ -82,7 +82,9 @@ function refusal(error: unknown, owner: string, named: readonly string[]): void 
   if (!right) throw new Error(`refused with ${said} instead of naming one of ${named.join(", ")}`);
 }
 
-it("options are taken when each of them is right, and otherwise refused at construction by the name of a wrong one", () => {
+it("options are taken when each of them is right, and otherwise refused at construction by the name of a wrong one", {
+  timeout: 60_000,
+}, () => {
   let refused = 0;
   let taken = 0;
   const property = fc.property(fc.constantFrom(...makers), given, ([owner, rules, make], list) => {
