@@ -1,6 +1,6 @@
 // Runs a task of this workspace on a machine that has nothing but Node (20 or newer) and npm.
 //
-//   node .workspace/run.mjs demo|bench|soak|test|build|typecheck|lint|release [arguments]
+//   node .workspace/run.mjs demo|bench|soak|chaos|test|build|typecheck|lint|release [arguments]
 //
 // It fetches the pnpm that package.json names, installs from the lockfile, and hands over to turbo. The scripts of the
 // packages then run on the Node that the workspace installs for itself (devDependency "node"), whatever the machine has.
@@ -133,6 +133,7 @@ const tasks = {
   },
   bench: () => measure("bench"),
   soak: () => measure("soak"),
+  chaos: () => measure("chaos"),
   async release() {
     const built = await turbo("build", "typecheck", "lint", "test", "--concurrency=1");
     if (built.code !== 0) return built.code;
