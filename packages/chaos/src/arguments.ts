@@ -40,11 +40,11 @@ export const usage: string = `Usage: pnpm chaos [--minutes N] [--seed N] [--stor
 Lets 8 workers consume messages from a real broker while workers are killed and suspended, and stores, brokers and the network
 fail; counts in a database how many effects were lost or doubled, and explains each double.
 
-  --minutes N    about how long to run, from 1 to 600 (default 3). Below ${minutesForAll}, each store and mode runs on one broker
+  --minutes N    about how long to run, from 1 to 600 (default 3). Below ${minutesForAll}, 4 workers, and each store and mode on one broker
   --seed N       repeats the plan of the run with this seed, from 0 to 4294967295 (default: one of chance; the report names it)
   --store NAME   only this store: ${stores.join(", ")}. May be repeated
   --mode NAME    only this wrapper: ${modes.join(", ")}. May be repeated
-  --broker NAME  only this broker: ${brokers.join(", ")}. May be repeated
+  --broker NAME  only this broker: ${brokers.join(", ")}. May be repeated; then every store and mode on it, however short
   --json FILE    where to write the report as JSON (default: reports/chaos.json of this package)
   --logs FOLDER  keeps the logs of the workers there, to look into a double
   --break HOW    breaks the store on purpose, to see the run fail: forgetful writes no marks, generous gives everybody every claim
@@ -60,7 +60,8 @@ const mostMinutes = 600;
 export function readArguments(args: readonly string[]): ChaosArguments {
   const values = parse(args);
   const minutes = number("minutes", values.minutes ?? "3", { from: 1, to: mostMinutes });
-  const scenarios = minutes < minutesForAll ? halfOfTheScenarios : allScenarios;
+  const inShort = minutes < minutesForAll && values.broker === undefined;
+  const scenarios = inShort ? halfOfTheScenarios : allScenarios;
   return {
     task: values.help ? "help" : "run",
     minutes,

@@ -14,6 +14,12 @@ it("a run of less than three minutes has half of the scenarios", () => {
   expect(readArguments(["--minutes", "10", "--seed", "0"])).toMatchObject({ minutes: 10, seed: 0 });
 });
 
+it("a broker that is asked for has every store and mode, however short the run", () => {
+  const { chosen } = readArguments(["--minutes", "1", "--broker", "bullmq"]);
+  expect(chosen).toHaveLength(12);
+  expect(new Set(chosen.map(({ broker }) => broker))).toEqual(new Set(["bullmq"]));
+});
+
 it("stores, modes and brokers narrow the run together", () => {
   const narrow = ["--store", "redis", "--store", "sqlite", "--mode", "wrapClaiming", "--broker", "rabbitmq"];
   expect(readArguments(narrow).chosen.map(nameOf)).toEqual([

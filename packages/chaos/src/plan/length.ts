@@ -20,6 +20,11 @@ export function windowMsOf({ minutes, scenarios }: Length): number {
   return Math.max(shortestWindowMs, Math.round(eachMs - overheadMs));
 }
 
+/** A short run has half of the workers, for starting them is most of its work. */
+export function workersOf({ minutes }: Length): number {
+  return minutes < minutesForAll ? 4 : 8;
+}
+
 export function messagesOf({ minutes, scenarios }: Length): number {
   return Math.max(20, Math.ceil((minutes * messagesPerMinute) / scenarios));
 }

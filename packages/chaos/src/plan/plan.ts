@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { SeededRandom } from "@bq/idempotency-examples/src/log/random.ts";
 import { allScenarios, nameOf, type Scenario } from "../scenarios.ts";
-import { messagesOf, windowMsOf } from "./length.ts";
+import { type Length, messagesOf, windowMsOf, workersOf } from "./length.ts";
 import { planFaults } from "./plan-faults.ts";
 import type { PlannedFault } from "./planned-fault.ts";
 import { type PlannedMessage, planTraffic } from "./traffic.ts";
@@ -9,7 +9,6 @@ import { type PlannedMessage, planTraffic } from "./traffic.ts";
 /** How long a claim holds without renewal, in milliseconds: short, so that leases do run out. */
 export const leaseMs = 1_500;
 
-const workersPerScenario = 8;
 /** Of three pairs of scenarios on RabbitMQ, one restarts it. */
 const restartEvery = 3;
 
@@ -38,13 +37,14 @@ export interface PlanTerms {
 /** The plan of a run: the same for the same terms, on every machine. */
 export function makePlan({ seed, minutes, scenarios, chosen = scenarios }: PlanTerms): ScenarioPlan[] {
   const length = { minutes, scenarios: scenarios.length };
-  return chosen.map((scenario) => planScenario(seed, scenario, windowMsOf(length), messagesOf(length)));
+  return chosen.map((scenario) => planScenario(seed, scenario, length));
 }
 
-function planScenario(seed: number, scenario: Scenario, windowMs: number, messages: number): ScenarioPlan {
+function planScenario(seed: number, scenario: Scenario, length: Length): ScenarioPlan {
   const name = nameOf(scenario);
   const random = new SeededRandom(seedOf(seed, name));
-  const workers = scenario.store === "memory" ? 1 : workersPerScenario;
+  const workers = scenario.store === "memory" ? 1 : workersOf(length);
+  const windowMs = windowMsOf(length);
   const index = allScenarios
     .filter(({ broker }) => broker === scenario.broker)
     .findIndex((each) => nameOf(each) === name);
@@ -55,7 +55,7 @@ function planScenario(seed: number, scenario: Scenario, windowMs: number, messag
     workerClocks: Array.from({ length: workers }, () => workerClock(random, scenario)),
     storeClock: scenario.store === "postgres" ? random.pick(["+1d", "-1d", ""]) : "",
     windowMs,
-    messages: planTraffic(random, { messages, windowMs, leaseMs }),
+    messages: planTraffic(random, { messages: messagesOf(length), windowMs, leaseMs }),
     faults: planFaults(random, {
       scenario,
       windowMs,

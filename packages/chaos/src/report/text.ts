@@ -82,6 +82,6 @@ function conclusion({ seed, totals, passed, durationMs }: RunReport): string {
 }
 
 /** Thousands apart, in the same way whatever the machine's language. */
-export function number(figure: number): string {
+function number(figure: number): string {
   return String(figure).replace(/\B(?=(\d{3})+$)/g, " ");
 }
