@@ -11,7 +11,7 @@ import { show } from "@bq/idempotency-core/backend";
  */
 export type Capability = "ttl" | "batch" | "claims" | "transactions";
 
-export const capabilities: readonly Capability[] = ["ttl", "batch", "claims", "transactions"];
+const capabilities: readonly Capability[] = ["ttl", "batch", "claims", "transactions"];
 
 /** Where a case takes place: every handle that is opened with the same context shares one backend. */
 export interface CaseContext<Backend = unknown> {

@@ -16,7 +16,7 @@ export type StoreErrorCode =
   | "BQ_COMMIT_UNKNOWN";
 
 /** How long to leave a delivery that met a failing store, in milliseconds, when the store gives no better hint. */
-export const storeRetryAfterMs = 1_000;
+const storeRetryAfterMs = 1_000;
 
 /** What every error of this library has: a `code`, and the `cause` when another error led to it. */
 export abstract class IdempotencyError extends Error {

@@ -1,6 +1,6 @@
 import { InMemoryStore, type ObserveEvents, type Store, wrap, wrapClaiming } from "@bq/idempotency-core";
 
-export const declined: Error = new Error("The card was declined");
+const declined: Error = new Error("The card was declined");
 
 /** Two deliveries that run, one that is skipped, one parked for five seconds, one that fails, one without an id; and a store that is down. */
 export async function everyOutcome(observe: ObserveEvents): Promise<void> {
