@@ -1,6 +1,6 @@
 // Runs a task of this workspace on a machine that has nothing but Node (20 or newer) and npm.
 //
-//   node .workspace/run.mjs demo|bench|soak|chaos|test|build|typecheck|lint|release [arguments]
+//   node .workspace/run.mjs demo|test|build|typecheck|lint|bench|soak|chaos|api|reference|runtimes|release [arguments]
 //
 // It fetches the pnpm that package.json names, installs from the lockfile, and hands over to turbo. The scripts of the
 // packages then run on the Node that the workspace installs for itself (devDependency "node"), whatever the machine has.
@@ -111,17 +111,33 @@ async function measure(name) {
   return (await run(resolve(root, "node_modules/node/bin/node"), [command, ...args])).code;
 }
 
+/** Builds everything, and runs a program of a private package on what was built. */
+async function afterBuild(path) {
+  await step("Building", "pnpm", ["exec", "turbo", "run", "build"]);
+  return (await run(resolve(root, "node_modules/node/bin/node"), [resolve(root, path), ...args])).code;
+}
+
+/** What no package lints: the files of the root, and what nothing in the whole workspace uses. */
+async function lintRoot() {
+  const files = readdirSync(root).filter((name) => /\.(json|ts|mjs)$/.test(name));
+  const biome = ["exec", "biome", "check", "--error-on-warnings", ".workspace", ...files];
+  const linted = await run("pnpm", biome);
+  const unused = await run("pnpm", ["exec", "knip", "--no-progress"]);
+  return linted.code || unused.code;
+}
+
 const tasks = {
-  async test() {
+  async test(testArgs = args) {
     for (const report of reports()) rmSync(report);
     const built = await turbo("build");
     if (built.code !== 0) return built.code;
     // One package at a time: the tests start servers and measure time, and must not fight over the machine.
-    const tested = await turbo("test", "--concurrency=1", "--continue", ...args);
+    const tested = await turbo("test", "--concurrency=1", "--continue", ...testArgs);
     const checked = await turbo("typecheck", "lint", "--continue");
+    const lintedRoot = await lintRoot();
     const { passed, failed } = countTests();
     console.log(`${passed} passed, ${failed} failed`);
-    return tested.code || checked.code || (failed > 0 || passed === 0 ? 1 : 0);
+    return tested.code || checked.code || lintedRoot || (failed > 0 || passed === 0 ? 1 : 0);
   },
   async demo() {
     await step("Building", "pnpm", ["exec", "turbo", "run", "build", "--filter=@bq/idempotency-examples..."]);
@@ -134,14 +150,17 @@ const tasks = {
   bench: () => measure("bench"),
   soak: () => measure("soak"),
   chaos: () => measure("chaos"),
+  api: () => afterBuild("packages/api/src/report.ts"),
+  reference: () => afterBuild("packages/api/src/reference.ts"),
+  runtimes: () => afterBuild("packages/packaging/src/runtimes/runtimes.ts"),
   async release() {
-    const built = await turbo("build", "typecheck", "lint", "test", "--concurrency=1");
-    if (built.code !== 0) return built.code;
-    return (await run("pnpm", ["exec", "changeset", "publish", ...args], { stdin: "inherit" })).code;
+    // Without arguments it only shows what would be released.
+    const code = args.includes("--publish") ? await tasks.test([]) : 0;
+    return code || afterBuild("packages/packaging/src/release/release.ts");
   },
   build: async () => (await turbo("build", ...args)).code,
   typecheck: async () => (await turbo("typecheck", ...args)).code,
-  lint: async () => (await turbo("lint", ...args)).code,
+  lint: async () => (await turbo("lint", ...args)).code || lintRoot(),
 };
 
 if (!Object.hasOwn(tasks, task ?? "")) {
