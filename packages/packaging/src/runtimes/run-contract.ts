@@ -50,13 +50,10 @@ export async function runContract(
   });
   const passed = count(output, "pass");
   const failed = count(output, "fail");
-  // A suite that could not even be loaded has nothing to count, and must not pass for that.
-  return {
-    version: version.split("\n")[0] ?? "",
-    passed,
-    failed: code === 0 ? failed : Math.max(failed, 1),
-    output,
-  };
+  // A case that was registered and not counted, or a suite that could not even be loaded, must not pass for that.
+  const lost = Math.abs(count(output, "registered") - passed - failed);
+  const hidden = code !== 0 && failed === 0 ? 1 : 0;
+  return { version: version.split("\n")[0] ?? "", passed, failed: failed + lost + hidden, output };
 }
 
 function packagesFor({ drivers }: Runtime, backends: readonly Backend[]): string[] {
@@ -70,7 +67,7 @@ function packagesFor({ drivers }: Runtime, backends: readonly Backend[]): string
 }
 
 /** The last count of that kind in the output of node:test, or of our own program. */
-function count(output: string, kind: "pass" | "fail"): number {
+function count(output: string, kind: "registered" | "pass" | "fail"): number {
   const counts = [...output.matchAll(new RegExp(`^(?:\\S )?${kind} (\\d+)$`, "gm"))];
   return Number(counts.at(-1)?.[1] ?? 0);
 }

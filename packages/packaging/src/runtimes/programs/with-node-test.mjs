@@ -1,10 +1,16 @@
-// Runs the contract suite under node:test. Copied into the project of the run.
+// Runs the contract suite under node:test.
 import { after, describe, it } from "node:test";
 import { describeStoreContract } from "@bq/idempotency-conformance";
-import { chosen } from "./subjects.mjs";
+import { chosen, endAll } from "./chosen.mjs";
 
-// Cases share nothing, and many of them wait for time to pass.
-const concurrently = (name, register) => describe(name, { concurrency: 16 }, register);
+// One store after another, and one group of cases after another; the cases of a group share nothing.
+let depth = 0;
+const grouped = (name, register) => {
+  depth += 1;
+  describe(name, { concurrency: depth === 1 ? 1 : 8 }, register);
+  depth -= 1;
+};
 
-for (const subject of chosen) describeStoreContract(subject, { describe: concurrently, it });
-after(() => Promise.all(chosen.map((subject) => subject.end?.())));
+const registered = chosen.map((subject) => describeStoreContract(subject, { describe: grouped, it }));
+console.log(`registered ${registered.flatMap(({ cases }) => cases).length}`);
+after(endAll);

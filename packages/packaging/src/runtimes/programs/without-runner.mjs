@@ -1,16 +1,17 @@
-// Runs the contract suite with a runner of five lines, where node:test is not what it is in Node. Copied into the project of the run.
+// Runs the contract suite with a runner of a few lines, where node:test is not what it is in Node.
 import { describeStoreContract } from "@bq/idempotency-conformance";
-import { chosen } from "./subjects.mjs";
+import { chosen, endAll } from "./chosen.mjs";
 
 const cases = [];
 const describe = (_name, register) => register();
 const it = (title, run) => cases.push({ title, run });
 for (const subject of chosen) describeStoreContract(subject, { describe, it });
+console.log(`registered ${cases.length}`);
 
 let passed = 0;
 let failed = 0;
 
-// Cases share nothing, and many of them wait for time to pass.
+// Cases share nothing.
 async function work() {
   for (let next = cases.shift(); next; next = cases.shift()) {
     try {
@@ -24,6 +25,6 @@ async function work() {
 }
 
 await Promise.all(Array.from({ length: 16 }, work));
-await Promise.all(chosen.map((subject) => subject.end?.()));
+await endAll();
 console.log(`pass ${passed}\nfail ${failed}`);
 process.exitCode = failed === 0 ? 0 : 1;
