@@ -1,15 +1,16 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** The root of the workspace. */
 export const root: string = fileURLToPath(new URL("../../../..", import.meta.url));
 
-/** Every Markdown file of the repository, as paths from its root, also one that was not committed yet. */
+/** Every Markdown file of the repository, as paths from its root, also one that was not committed yet, but none that was deleted. */
 export function markdownFiles(): string[] {
   const args = ["ls-files", "--cached", "--others", "--exclude-standard", "*.md"];
-  return execFileSync("git", args, { cwd: root, encoding: "utf8" }).trim().split("\n");
+  const listed = execFileSync("git", args, { cwd: root, encoding: "utf8" }).trim().split("\n");
+  return listed.filter((page) => existsSync(join(root, page)));
 }
 
 export function read(page: string): string {
