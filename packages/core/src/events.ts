@@ -100,7 +100,7 @@ function warner(wrapper: string): Observer {
 function warnOfUnguarded(wrapper: string, error: unknown): void {
   const why = error === undefined ? "" : ` Reading it failed: ${describeError(error)}.`;
   process.emitWarning(
-    `${wrapper}: a message without a usable id was processed unguarded, so each delivery of it runs the handler.${why} Read its id with the option key, or give observe, which is told of each such message. This wrapper warns once.`,
+    `${wrapper}: a message without a usable id ran unguarded, as it will on every delivery.${why} The option key reads ids from elsewhere than meta.id; observe is told of each such message. This wrapper warns once.`,
     { type: "IdempotencyWarning", code: "BQ_UNIDENTIFIED" },
   );
 }
