@@ -1,9 +1,6 @@
 import postgres from "postgres";
 import type { Effect } from "./judge/evidence.ts";
 
-/** An effect, as the handler writes it down. */
-export type NewEffect = Effect;
-
 /** The ledger: a row for each effect, in a database that counts them whatever the workers believe. */
 const table = `
 CREATE TABLE IF NOT EXISTS effects (
@@ -27,7 +24,7 @@ export async function createLedger(url: string): Promise<void> {
 }
 
 /** Writes the effect, in whatever transaction these statements are in. */
-export async function recordEffect(sql: Statements, effect: NewEffect): Promise<void> {
+export async function recordEffect(sql: Statements, effect: Effect): Promise<void> {
   const { id, worker, delivery, startedAtMs } = effect;
   await sql.unsafe(insert, [id, worker, delivery, startedAtMs], { prepare: true });
 }

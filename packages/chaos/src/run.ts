@@ -1,7 +1,6 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type PostgresServer, startPostgres, startRabbitMq } from "@bq/idempotency-test-servers";
+import type { ChaosArguments } from "./arguments.ts";
 import type { BrokerUnderTest } from "./brokers/broker-under-test.ts";
 import { startBullMq } from "./brokers/bullmq.ts";
 import { openRabbitMq } from "./brokers/rabbitmq.ts";
@@ -9,18 +8,12 @@ import { nowMs } from "./clock.ts";
 import { findLeftovers, markProcesses } from "./leftovers.ts";
 import { leaseMs, makePlan, type ScenarioPlan } from "./plan/plan.ts";
 import { type RunReport, reportOf } from "./report/report.ts";
+import { makeRunFolder } from "./run-folder.ts";
 import { runScenario, type ScenarioResult } from "./scenario.ts";
 import type { Scenario } from "./scenarios.ts";
-import type { Breakage } from "./worker/config.ts";
 
-export interface RunTerms {
-  readonly seed: number;
-  readonly minutes: number;
-  readonly scenarios: readonly Scenario[];
-  readonly chosen: readonly Scenario[];
-  readonly breakage: Breakage | undefined;
-  /** A folder in which the logs of the workers stay; absent: they are removed. */
-  readonly logs: string | undefined;
+export interface RunTerms
+  extends Pick<ChaosArguments, "breakage" | "chosen" | "logs" | "minutes" | "scenarios" | "seed"> {
   /** Is told of each scenario when it is over. */
   readonly onDone: (result: ScenarioResult) => void;
 }
@@ -33,27 +26,30 @@ export async function run(terms: RunTerms): Promise<RunReport> {
   const startedAtMs = nowMs();
   const mark = markProcesses();
   const plans = makePlan(terms);
-  const folder = terms.logs ?? (await mkdtemp(join(tmpdir(), "bq-chaos-")));
+  const folder = makeRunFolder(terms.logs);
   // Workers are started many times: what the first one has compiled, the others load.
   process.env.NODE_COMPILE_CACHE ??= join(folder, "compiled");
-  let results: ScenarioResult[];
-  try {
-    await using ledgers = await startPostgres();
-    const lane = { terms, folder, ledgers };
-    const lanes = await Promise.all([
-      runLane(plans.filter(on("bullmq")), lane, () => startBullMq()),
-      runRabbitMqLane(plans.filter(on("rabbitmq")), lane),
-    ]);
-    results = lanes.flat();
-  } finally {
-    if (terms.logs === undefined) await rm(folder, { recursive: true, force: true, maxRetries: 10 });
-  }
+  const results = await runLanes(plans, terms, folder);
   const inOrder = plans.flatMap(({ name }) => results.filter((result) => result.name === name));
   return reportOf(terms, inOrder, {
     durationMs: nowMs() - startedAtMs,
     leftovers: await findLeftovers(mark),
     leaseMs,
   });
+}
+
+async function runLanes(
+  plans: readonly ScenarioPlan[],
+  terms: RunTerms,
+  folder: string,
+): Promise<ScenarioResult[]> {
+  await using ledgers = await startPostgres();
+  const lane = { terms, folder, ledgers };
+  const results = await Promise.all([
+    runLane(plans.filter(on("bullmq")), lane, () => startBullMq()),
+    runRabbitMqLane(plans.filter(on("rabbitmq")), lane),
+  ]);
+  return results.flat();
 }
 
 interface Lane {

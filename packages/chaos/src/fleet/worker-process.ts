@@ -13,6 +13,13 @@ const program = fileURLToPath(new URL("../worker/worker.ts", import.meta.url));
 /** A worker finishes what is in flight in less than this, in milliseconds; one that takes longer hangs. */
 const stopLimitMs = 15_000;
 
+const running = new Set<ChildProcess>();
+
+/** Ends every worker at once: the harness itself is about to end. */
+export function endWorkers(): void {
+  for (const child of running) child.kill("SIGKILL");
+}
+
 /** A worker, as the harness sees it: something to kill, to suspend, and to hold at a step. */
 export class WorkerProcess {
   readonly name: string;
@@ -42,9 +49,11 @@ export class WorkerProcess {
     );
     closeSync(stderr);
     this.pid = this.#child.pid;
+    running.add(this.#child);
     this.ended = new Promise((resolve) => {
       this.#child.once("exit", () => {
         this.#gone = true;
+        running.delete(this.#child);
         const lastWords = this.#how === "crashed" ? lastLines(errors) : undefined;
         resolve({ name: this.name, how: this.#how, atMs: nowMs(), lastWords });
       });

@@ -47,7 +47,7 @@ const lastsMs: Record<ServerFault["kind"], readonly [least: number, most: number
 
 /** Nothing happens before: the workers are only just at work. */
 const quietMs = 500;
-const millisecondsPerWorkerFault = 600;
+const millisecondsPerWorkerFault = 800;
 const millisecondsPerServerFault = 2_200;
 
 /** Plans what fails in a scenario and when, in the order of time. */
@@ -64,7 +64,7 @@ function planWorkerFaults(random: SeededRandom, terms: FaultTerms): WorkerFault[
   const suspensions = [suspend("in-handler"), suspend("between-effect-and-mark")];
   // With the process that holds it in memory, the store would go.
   const choices = alone ? suspensions : [...steps.map(kill), kill("anywhere"), ...suspensions];
-  const count = Math.max(choices.length, Math.round(windowMs / (alone ? 3 : 1) / millisecondsPerWorkerFault));
+  const count = Math.max(2, Math.round(windowMs / (alone ? 3 : 1) / millisecondsPerWorkerFault));
   const times = spread(count, windowMs);
   return inRounds(random, choices, count).map((choice, index): WorkerFault => {
     const where = { atMs: times[index] ?? 0, worker: random.below(workers) };

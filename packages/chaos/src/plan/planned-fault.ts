@@ -18,7 +18,7 @@ export type WorkerFault =
       readonly forMs: number;
     };
 
-export const storeFaultKinds = [
+const storeFaultKinds = [
   /** kill -9, and a restart after a while. */
   "store-kill",
   /** An orderly stop, and a start. */
@@ -33,7 +33,7 @@ export const storeFaultKinds = [
   "store-lock",
 ] as const;
 
-export const brokerFaultKinds = [
+const brokerFaultKinds = [
   /** All connections of the workers are reset. */
   "broker-cut",
   /** kill -9, and a restart. */

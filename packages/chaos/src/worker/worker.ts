@@ -11,7 +11,7 @@ import { openStore } from "./open-store.ts";
 import { WorkerLog } from "./worker-log.ts";
 
 const aliveEveryMs = 250;
-const heapEveryMs = 1_000;
+const heapEveryMs = 2_000;
 const exitUnhandled = 70;
 
 const config = JSON.parse(process.argv[2] ?? "") as WorkerConfig;
