@@ -1,5 +1,5 @@
-// A consumer that takes deliveries in batches. Each has a claim of its own, yet the claims of a batch, and its marks, are
-// one statement each: calls that arrive together share one. What is parked is handed back with a delay, alone.
+// A consumer that takes deliveries in batches. Each has a claim of its own, yet the claims of a batch take few statements, and so
+// do its marks: calls that arrive together share them. What is parked is handed back with a delay, alone.
 import { wrapClaiming } from "@bq/idempotency-core";
 import { PostgresStore } from "@bq/idempotency-postgres";
 import type { ConsumeMessage } from "amqplib";
