@@ -5,7 +5,9 @@ import { newProject } from "../project/project.ts";
 import { run } from "../run.ts";
 import { workspace } from "../workspace.ts";
 
-export type Backend = "memory" | "redis" | "postgres" | "sqlite";
+export const backends = ["memory", "redis", "postgres", "sqlite"] as const;
+
+export type Backend = (typeof backends)[number];
 
 /** A JavaScript runtime that the packages are to work on, as the npm registry has it. */
 export interface Runtime {
@@ -18,7 +20,6 @@ export interface Runtime {
   readonly args: readonly string[];
   /** The file of programs/ that runs the suite there. */
   readonly suite: "with-node-test.mjs" | "without-runner.mjs";
-  readonly backends: readonly Backend[];
   /** The versions of the drivers. Node 20 has the oldest that the stores accept, the others the newest. */
   readonly drivers: Drivers;
 }
@@ -32,9 +33,9 @@ interface Drivers {
 }
 
 const oldestDrivers: Drivers = {
-  redis: "ioredis@5.0.0",
+  redis: "ioredis@5.3.0",
   postgres: "postgres@3.4.2",
-  sqlite: "better-sqlite3@12",
+  sqlite: "better-sqlite3@12.0.0",
   compiled: true,
 };
 const newestDrivers: Drivers = {
@@ -51,7 +52,6 @@ function node(major: number, drivers: Drivers): Runtime {
     program: "node/bin/node",
     args: [],
     suite: "with-node-test.mjs",
-    backends: ["memory", "redis", "postgres", "sqlite"],
     drivers,
   };
 }
@@ -67,7 +67,6 @@ export const runtimes: readonly Runtime[] = [
     program: "bun/bin/bun.exe",
     args: [],
     suite: "without-runner.mjs",
-    backends: ["memory", "redis", "postgres"],
     drivers: newestDrivers,
   },
   {
@@ -76,7 +75,6 @@ export const runtimes: readonly Runtime[] = [
     program: "deno/deno",
     args: ["run", "--allow-all", "--node-modules-dir=manual"],
     suite: "without-runner.mjs",
-    backends: ["memory", "redis", "postgres"],
     drivers: newestDrivers,
   },
 ];

@@ -6,7 +6,7 @@ import { startPostgres, startRedis } from "@bq/idempotency-test-servers";
 import { startRegistry } from "../registry.ts";
 import { planRelease } from "../release/plan.ts";
 import { runContract, type Surroundings } from "./run-contract.ts";
-import { type Runtime, runtimes } from "./runtime.ts";
+import { backends, type Runtime, runtimes } from "./runtime.ts";
 
 const nameOf = ({ name }: Runtime) => name.toLowerCase().replace(" ", "");
 const wanted = process.argv.slice(2);
@@ -31,7 +31,7 @@ try {
 }
 
 async function report(runtime: Runtime, surroundings: Surroundings): Promise<void> {
-  const { name, backends, drivers } = runtime;
+  const { name, drivers } = runtime;
   const startedAt = performance.now();
   const { version, passed, failed, output } = await runContract(runtime, backends, surroundings);
   const seconds = Math.round((performance.now() - startedAt) / 1_000);
