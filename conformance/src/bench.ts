@@ -15,6 +15,12 @@ export const methodsOf: Readonly<Record<Exclude<Capability, "ttl">, readonly str
   transactions: ["transact", "within"],
 };
 
+/** A moment of a case: on the clock of this process, and how far `elapse` had moved the subject's clock. */
+export interface Moment {
+  readonly realMs: number;
+  readonly advancedMs: number;
+}
+
 /** What the body of a case works with: handles on one backend, and the time that passes there. */
 export class Bench {
   readonly subject: Subject;
@@ -81,9 +87,21 @@ export class Bench {
     for (const closing of closings) if (closing.status === "rejected") throw closing.reason;
   }
 
-  /** The time in milliseconds on the clock that `elapse` moves. */
-  now(): number {
-    return this.subject.advance ? this.#advancedMs : performance.now();
+  now(): Moment {
+    return { realMs: performance.now(), advancedMs: this.#advancedMs };
+  }
+
+  /**
+   * The longest that the store may take for passed, in milliseconds: a clock that `elapse` moves may run by itself as well, as
+   * that of a server does.
+   */
+  atMostSince(moment: Moment): number {
+    return performance.now() - moment.realMs + (this.#advancedMs - moment.advancedMs);
+  }
+
+  /** The shortest: a clock that `elapse` moves may stand still otherwise. */
+  #atLeastSince(moment: Moment): number {
+    return this.subject.advance ? this.#advancedMs - moment.advancedMs : performance.now() - moment.realMs;
   }
 
   /** Lets time pass: on the subject's clock if it can be moved, else by waiting. */
@@ -94,15 +112,15 @@ export class Bench {
   }
 
   /** Waits until what began at `since`, and lasts `ms`, is surely over. */
-  async outlast(ms: number, since: number = this.now()): Promise<void> {
-    await this.elapse(Math.max(0, Math.ceil(since + ms + marginMs - this.now())));
+  async outlast(ms: number, since: Moment = this.now()): Promise<void> {
+    await this.elapse(Math.max(0, Math.ceil(ms + marginMs - this.#atLeastSince(since))));
   }
 
   /** Asks again and again until the answer is `true`; fails, with the sentence, when `limitMs` have passed. */
   async eventually(sentence: string, ask: () => Promise<boolean>, limitMs = 10_000): Promise<void> {
-    const until = this.now() + limitMs;
+    const startedAt = this.now();
     while (!(await ask())) {
-      assert.ok(this.now() < until, `${sentence}: not so after ${limitMs} ms`);
+      assert.ok(this.#atLeastSince(startedAt) < limitMs, `${sentence}: not so after ${limitMs} ms`);
       await this.elapse(25);
     }
   }

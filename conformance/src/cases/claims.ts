@@ -74,8 +74,7 @@ const ownClaimCases: readonly CaseDefinition[] = [
           const claimedAt = bench.now();
           await take(own, id, leaseMs);
           const result = await other.claim(id, 1_000);
-          const answeredAt = bench.now();
-          if (answeredAt - claimedAt >= leaseMs / 2) return false;
+          if (bench.atMostSince(claimedAt) >= leaseMs / 2) return false;
           assert.equal(result.status, "in-flight", "a second claim");
           assert.ok(result.status === "in-flight");
           const { retryAfterMs } = result;
@@ -113,7 +112,7 @@ const ownClaimCases: readonly CaseDefinition[] = [
         const startedAt = bench.now();
         const claim = await take(own, `longer-${round}`, 1_000);
         const renewed = await own.renew(claim, longLeaseMs);
-        if (bench.now() - startedAt >= 900) return false;
+        if (bench.atMostSince(startedAt) >= 900) return false;
         assert.equal(renewed, true, "renew within the lease");
         await bench.outlast(1_000);
         await expectInFlight(other, claim.id, longLeaseMs, "after the first lease, within the renewed one");

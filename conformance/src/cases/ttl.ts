@@ -49,7 +49,7 @@ export const ttlCases: readonly CaseDefinition[] = [
         const startedAt = bench.now();
         await other.remember("again");
         const seen = await own.seen("again");
-        if (bench.now() - startedAt >= shortTtlMs * 0.9) return false;
+        if (bench.atMostSince(startedAt) >= shortTtlMs * 0.9) return false;
         assert.equal(seen, true, "an expired mark that was written again is seen");
         return true;
       });
@@ -74,7 +74,7 @@ export const ttlCases: readonly CaseDefinition[] = [
         await other.remember(id);
         await bench.outlast(watchedTtlMs, firstWrittenBy);
         const seen = await own.seen(id);
-        if (bench.now() >= secondWrittenAfter + watchedTtlMs) return false;
+        if (bench.atMostSince(secondWrittenAfter) >= watchedTtlMs) return false;
         assert.equal(seen, true, "the mark is seen when the first TTL is over and the second is not");
         return true;
       });
@@ -107,7 +107,7 @@ export const ttlCases: readonly CaseDefinition[] = [
         await bench.outlast(watchedTtlMs, olderWrittenBy);
         await expectSeen(store, `older-${round}`, false, "after its TTL");
         const seen = await store.seen(`younger-${round}`);
-        if (bench.now() >= youngerWrittenAfter + watchedTtlMs) return false;
+        if (bench.atMostSince(youngerWrittenAfter) >= watchedTtlMs) return false;
         assert.equal(seen, true, "the younger mark outlives the older one");
         return true;
       });
@@ -142,7 +142,7 @@ export const ttlCases: readonly CaseDefinition[] = [
         await own.rememberMany(ids);
         await bench.elapse(watchedTtlMs / 4);
         const seen = await other.seenMany(ids);
-        if (bench.now() - startedAt >= watchedTtlMs * 0.9) return false;
+        if (bench.atMostSince(startedAt) >= watchedTtlMs * 0.9) return false;
         assert.deepEqual(seen, [true, true], "seenMany before the TTL is over");
         await bench.outlast(watchedTtlMs);
         assert.deepEqual(await other.seenMany(ids), [false, false], "seenMany after the TTL");
@@ -167,7 +167,7 @@ export const ttlCases: readonly CaseDefinition[] = [
         await other.rememberMany(ids);
         await bench.outlast(watchedTtlMs, firstWrittenBy);
         const seen = await own.seenMany(ids);
-        if (bench.now() >= secondWrittenAfter + watchedTtlMs) return false;
+        if (bench.atMostSince(secondWrittenAfter) >= watchedTtlMs) return false;
         assert.deepEqual(seen, [true, true], "the marks when the first TTL is over and the second is not");
         return true;
       });
@@ -187,7 +187,7 @@ export const ttlCases: readonly CaseDefinition[] = [
         assert.equal(await own.commit(claim), true, "commit, long after the claim");
         await bench.elapse(watchedTtlMs / 4);
         const seen = await other.seen(claim.id);
-        if (bench.now() - startedAt >= watchedTtlMs * 0.9) return false;
+        if (bench.atMostSince(startedAt) >= watchedTtlMs * 0.9) return false;
         assert.equal(seen, true, "the mark is seen after the commit");
         await bench.outlast(watchedTtlMs);
         await expectSeen(other, claim.id, false, "after the TTL, counted from the commit");
