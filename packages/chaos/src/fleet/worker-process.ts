@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
@@ -43,7 +44,7 @@ export class WorkerProcess {
       {
         env: { ...process.env, ...env },
         stdio: ["ignore", "pipe", stderr, "ipc"],
-        // A group of its own: a Ctrl-C is for the harness; and when that dies, the system ends even a suspended worker.
+        // A group of its own: a Ctrl-C is for the harness, which ends the workers itself.
         detached: true,
       },
     );
@@ -93,11 +94,13 @@ export class WorkerProcess {
     await this.ended;
   }
 
-  /** SIGSTOP, and SIGCONT after this many milliseconds, if it was not killed meanwhile. */
+  /**
+   * SIGSTOP, and SIGCONT after this many milliseconds, if it was not killed meanwhile. A shell does that: it is also done when
+   * the harness is gone by then, and the worker, awake, sees that it is to end.
+   */
   async suspend(forMs: number): Promise<void> {
-    this.#child.kill("SIGSTOP");
-    await pause(forMs);
-    this.#child.kill("SIGCONT");
+    const script = `kill -STOP ${this.pid}; sleep ${forMs / 1_000}; kill -CONT ${this.pid}`;
+    await once(spawn("sh", ["-c", script], { stdio: "ignore", detached: true }), "exit");
   }
 
   /** Lets it finish what is in flight and end; one that does not is killed, and counts as hung. */
