@@ -7,7 +7,7 @@ import { chosen, endAll } from "./chosen.mjs";
 let depth = 0;
 const grouped = (name, register) => {
   depth += 1;
-  describe(name, { concurrency: depth === 1 ? 1 : 8 }, register);
+  describe(name, { concurrency: depth === 1 ? 1 : 4 }, register);
   depth -= 1;
 };
 
