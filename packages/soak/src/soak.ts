@@ -1,6 +1,6 @@
 // Millions of deliveries in one process, watched for memory and speed: pnpm soak, see README.md.
 import { mkdir, writeFile } from "node:fs/promises";
-import { cpus } from "node:os";
+import { cpus, loadavg } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readArguments, type SoakArguments, select, UsageError, usage } from "./arguments.ts";
@@ -27,7 +27,12 @@ async function main(args: readonly string[]): Promise<number> {
   const verdicts = watched.map(judge);
   const folder = folderOf(read);
   await mkdir(folder, { recursive: true });
-  const machine = { node: process.version, processors: cpus().length, model: cpus()[0]?.model };
+  const machine = {
+    load: loadavg(),
+    node: process.version,
+    processors: cpus().length,
+    model: cpus()[0]?.model,
+  };
   const results = { endedAt: new Date().toISOString(), machine, rule, verdicts, watched };
   await writeFile(join(folder, "latest.json"), `${JSON.stringify(results, null, 1)}\n`);
   process.stdout.write(`${renderTable(verdicts)}\n\nWritten to ${join(folder, "latest.json")}\n`);
