@@ -1,8 +1,7 @@
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { add, npm } from "../project/package-manager.ts";
 import { newProject } from "../project/project.ts";
-import { run } from "../run.ts";
 import { workspace } from "../workspace.ts";
 
 export const backends = ["memory", "redis", "postgres", "sqlite"] as const;
@@ -89,7 +88,13 @@ export async function fetchRuntime(runtime: Runtime): Promise<string> {
   const fresh = newProject(cache);
   await add(npm, fresh, [runtime.package]);
   // Whole or not at all: another process may be looking for it.
-  await run("mv", ["-T", fresh, folder], { folder: cache, mayFail: true });
+  try {
+    renameSync(fresh, folder);
+  } catch (error) {
+    // Another process was faster.
+    if (!existsSync(program)) throw error;
+    rmSync(fresh, { recursive: true, force: true });
+  }
   if (!existsSync(program)) throw new Error(`${runtime.package} brought no ${runtime.program}.`);
   return program;
 }
