@@ -40,7 +40,7 @@ export const usage: string = `Usage: pnpm chaos [--minutes N] [--seed N] [--stor
 Lets 8 workers consume messages from a real broker while workers are killed and suspended, and stores, brokers and the network
 fail; counts in a database how many effects were lost or doubled, and explains each double.
 
-  --minutes N    about how long to run, from 1 to 600 (default 3). Below ${minutesForAll}, 4 workers, and each store and mode on one broker
+  --minutes N    about how long to run, from 1 to 600 (default 3). Below ${minutesForAll}, 3 workers, and each store and mode on one broker
   --seed N       repeats the plan of the run with this seed, from 0 to 4294967295 (default: one of chance; the report names it)
   --store NAME   only this store: ${stores.join(", ")}. May be repeated
   --mode NAME    only this wrapper: ${modes.join(", ")}. May be repeated

@@ -40,10 +40,14 @@ function typedIn(path: string): string {
   return resolve(process.env.INIT_CWD ?? "", path);
 }
 
+let code: number;
 try {
-  process.exitCode = await main(process.argv.slice(2));
+  code = await main(process.argv.slice(2));
 } catch (error) {
-  if (!(error instanceof UsageError)) throw error;
-  process.stderr.write(`${error.message}\n\n${usage}`);
-  process.exitCode = 2;
+  const wrongLine = error instanceof UsageError;
+  code = wrongLine ? 2 : 1;
+  if (wrongLine) process.stderr.write(`${error.message}\n\n${usage}`);
+  else console.error(error);
 }
+// Not by itself: a client of a broker that was killed may go on trying to come back to it.
+process.exit(code);

@@ -11,6 +11,7 @@ import { type RunReport, reportOf } from "./report/report.ts";
 import { makeRunFolder } from "./run-folder.ts";
 import { runScenario, type ScenarioResult } from "./scenario.ts";
 import type { Scenario } from "./scenarios.ts";
+import { within } from "./within.ts";
 
 export interface RunTerms
   extends Pick<ChaosArguments, "breakage" | "chosen" | "logs" | "minutes" | "scenarios" | "seed"> {
@@ -37,6 +38,9 @@ export async function run(terms: RunTerms): Promise<RunReport> {
     leaseMs,
   });
 }
+
+/** A scenario takes its window, a minute and a half until it has drained twice, and the starts; more than this, and it hangs. */
+const hangsAfterMs = 300_000;
 
 async function runLanes(
   plans: readonly ScenarioPlan[],
@@ -72,11 +76,14 @@ async function runLane(
   const results: ScenarioResult[] = [];
   for (const plan of plans) {
     const name = plan.name.replaceAll("/", ".");
-    const result = await runScenario(plan, {
+    const running = runScenario(plan, {
       folder: join(folder, name),
       ledgerUrl: await ledgers.createDatabase(),
       openBroker: () => openBroker(name),
       breakage: terms.breakage,
+    });
+    const result = await within(plan.windowMs + hangsAfterMs, running).catch((cause: unknown) => {
+      throw new Error(`${plan.name} did not come to a verdict.`, { cause });
     });
     terms.onDone(result);
     results.push(result);

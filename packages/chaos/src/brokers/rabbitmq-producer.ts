@@ -1,10 +1,14 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type ChannelModel, type ConfirmChannel, connect } from "amqplib";
+import { within } from "../within.ts";
 import type { ChaosMessage } from "../worker/message.ts";
 import { declareQueues, queuesOf } from "./rabbitmq-queues.ts";
 
 const pauseBeforeRetryMs = 100;
 const connectTimeoutMs = 2_000;
+/** Behind a broker that was killed, an answer may never come; and a queue that it forgot never comes back. */
+const attemptMs = 10_000;
+const patienceMs = 60_000;
 
 interface Open {
   readonly connection: ChannelModel;
@@ -51,17 +55,20 @@ export class RabbitMqProducer {
     await current?.connection.close();
   }
 
-  /** Does it again, over another connection, until it is done. */
+  /** Does it again, over another connection, until it is done. @throws Error when the broker stays out of reach */
   async #work<T>(work: (open: Open) => Promise<T>): Promise<T> {
+    const end = Date.now() + patienceMs;
     for (;;) {
       this.#open ??= open(this.#url);
       const current = this.#open;
       try {
-        return await work(await current);
-      } catch {
+        return await within(attemptMs, current.then(work));
+      } catch (cause) {
         if (this.#open === current) this.#open = undefined;
         void current.then(({ connection }) => connection.close()).catch(() => {});
-        if (this.#closed) throw new Error("The producer was closed.");
+        if (this.#closed || Date.now() > end) {
+          throw new Error(`RabbitMQ could not be worked with for ${patienceMs / 1_000} s.`, { cause });
+        }
         await pause(pauseBeforeRetryMs);
       }
     }

@@ -3,20 +3,25 @@ import { type RabbitMqServer, startProxy } from "@bq/idempotency-test-servers";
 import type { BrokerUnderTest } from "./broker-under-test.ts";
 import { RabbitMqProducer } from "./rabbitmq-producer.ts";
 
+/** The broker writes a declaration to its disk a little after it has confirmed it, at the latest after this many milliseconds. */
+const declarationMs = 4_000;
+
 /** A queue of its own on a RabbitMQ that the scenarios use one after another, for it takes long to start. */
 export async function openRabbitMq(server: RabbitMqServer, queue: string): Promise<BrokerUnderTest> {
   await using started = new AsyncDisposableStack();
   const network = started.use(await startProxy(server));
   const producer = started.adopt(new RabbitMqProducer(server.url, queue), (open) => open.close());
   await producer.declare();
-  // The broker writes a declaration to its disk only a little after it has confirmed it.
-  await pause(declarationMs);
+  const declared = pause(declarationMs);
   const all = started.move();
   return {
     address: { host: network.host, port: network.port, queue },
     injure: {
       "broker-cut": async () => network.cutOnce(),
-      "broker-restart": () => server.restart(),
+      "broker-restart": async () => {
+        await declared;
+        await server.restart();
+      },
     },
     send: (message) => producer.send(message),
     backlog: () => producer.backlog(),
@@ -25,5 +30,3 @@ export async function openRabbitMq(server: RabbitMqServer, queue: string): Promi
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   };
 }
-
-const declarationMs = 500;

@@ -10,6 +10,7 @@ const lanes = 2;
 const overheadMs = 8_000;
 const shortestWindowMs = 4_000;
 const messagesPerMinute = 10_000 / 3;
+const messagesPerShortMinute = 1_600;
 
 /** A run of less than this many minutes has no time for every store and mode on both brokers. */
 export const minutesForAll = 3;
@@ -20,11 +21,12 @@ export function windowMsOf({ minutes, scenarios }: Length): number {
   return Math.max(shortestWindowMs, Math.round(eachMs - overheadMs));
 }
 
-/** A short run has half of the workers, for starting them is most of its work. */
+/** A short run has fewer workers, for starting them is most of its work. */
 export function workersOf({ minutes }: Length): number {
-  return minutes < minutesForAll ? 4 : 8;
+  return minutes < minutesForAll ? 3 : 8;
 }
 
 export function messagesOf({ minutes, scenarios }: Length): number {
-  return Math.max(20, Math.ceil((minutes * messagesPerMinute) / scenarios));
+  const perMinute = minutes < minutesForAll ? messagesPerShortMinute : messagesPerMinute;
+  return Math.max(20, Math.ceil((minutes * perMinute) / scenarios));
 }
