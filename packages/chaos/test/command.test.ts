@@ -1,42 +1,8 @@
-import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { RunReport } from "../src/report/report.ts";
+import { expect, it, vi } from "vitest";
 import { halfOfTheScenarios, nameOf } from "../src/scenarios.ts";
+import { chaos, reportIn } from "./chaos-command.ts";
 
 vi.setConfig({ testTimeout: 600_000 });
-
-const command = fileURLToPath(new URL("../src/chaos.ts", import.meta.url));
-
-let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "bq-chaos-test-"));
-});
-afterEach(() => rm(folder, { recursive: true, force: true }));
-
-interface Ended {
-  readonly code: unknown;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-function chaos(...args: string[]): Promise<Ended> {
-  return new Promise((ended) => {
-    execFile(
-      process.execPath,
-      ["--conditions=@bq/source", command, ...args],
-      { cwd: folder, env: { ...process.env, INIT_CWD: folder }, maxBuffer: 2 ** 26 },
-      (error, stdout, stderr) => ended({ code: error ? error.code : 0, stdout, stderr }),
-    );
-  });
-}
-
-async function reportIn(file: string): Promise<RunReport> {
-  return JSON.parse(await readFile(join(folder, file), "utf8")) as RunReport;
-}
 
 it("under every fault, in every store and mode, nothing is lost, and every double has its reason", async () => {
   // The plan is always this one, so that every run of the tests injects the same; what comes of it is up to the machine.
@@ -74,30 +40,6 @@ it("under every fault, in every store and mode, nothing is lost, and every doubl
   }
   expect(stdout).toContain("Passed.");
   expect(stdout).toContain("Seed 7");
-});
-
-it("a store that is broken fails the run, in every mode", async () => {
-  const narrow = ["--minutes", "1", "--broker", "bullmq", "--seed", "1"];
-  const broken: [how: string, store: string, mode: string][] = [
-    ["forgetful", "memory", "wrap"],
-    ["generous", "memory", "wrapClaiming"],
-    ["forgetful", "sqlite", "wrapTransactional"],
-  ];
-  const runs = broken.map(async ([how, store, mode]) => {
-    const file = `${how}-${mode}.json`;
-    const ended = await chaos(...narrow, "--store", store, "--mode", mode, "--break", how, "--json", file);
-    return { ...ended, report: await reportIn(file) };
-  });
-  for (const { code, stdout, report } of await Promise.all(runs)) {
-    expect({ code, passed: report.passed, lost: report.totals.lost }).toEqual({
-      code: 1,
-      passed: false,
-      lost: 0,
-    });
-    expect(report.totals.unexplained).toBeGreaterThan(0);
-    expect(stdout).toContain("NO REASON");
-    expect(stdout).toContain("had its effect twice without a reason");
-  }
 });
 
 it("--help says how, and a command line that is wrong is told apart from a failure", async () => {
