@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "../run.ts";
@@ -27,12 +28,22 @@ function yarnrc(folder: string, registryUrl: string): void {
     "enableTelemetry: false",
     "enableImmutableInstalls: false",
     "unsafeHttpWhitelist: [127.0.0.1]",
+    ...asNpm("npmRegistryServer", "registry"),
+    ...asNpm("httpsCaFilePath", "cafile"),
     "npmScopes:",
     `  ${SCOPE.slice(1)}:`,
     `    npmRegistryServer: "${registryUrl}"`,
   ];
   writeFileSync(join(folder, ".yarnrc.yml"), `${lines.join("\n")}\n`);
   writeFileSync(join(folder, "yarn.lock"), "");
+}
+
+/** Where npm fetches from on this machine, and what it trusts: yarn 4 reads no npmrc. */
+function asNpm(setting: string, npmSetting: string): string[] {
+  const value = execFileSync("npm", ["config", "get", npmSetting], { encoding: "utf8" }).trim();
+  return value === "" || value === "null" || value === "undefined"
+    ? []
+    : [`${setting}: ${JSON.stringify(value)}`];
 }
 
 export const npm: PackageManager = {
