@@ -9,6 +9,8 @@ export default defineConfig({
   ssr: { resolve: { conditions: ["@bq/source"] } },
   test: {
     include: ["test/**/*.test.ts"],
+    // Most of the time a test waits for a server. By itself vitest leaves the second processor of two unused.
+    maxWorkers: 2,
     globalSetup: ["test/global-setup.ts"].filter((file) => existsSync(file)),
     reporters: ["default", ["json", { outputFile: "reports/vitest.json" }]],
   },
