@@ -33,8 +33,7 @@ export function writeMark<T>(settings: Settings<never>, request: MarkRequest<T>)
 
 function attempt<T>(settings: Settings<never>, { operation, ids, write }: MarkRequest<T>): Awaitable<T> {
   const id = ids.length === 1 ? ids[0] : undefined;
-  const { limits, storeTimeoutMs: limitMs } = settings;
-  return withDeadline({ operation, id, limitMs, limits, call: write });
+  return withDeadline(settings, { operation, id, call: write });
 }
 
 async function tryAgain<T>(

@@ -25,7 +25,7 @@ export function claimTaker(
   store: ClaimingStore,
   settings: ClaimingSettings<never>,
 ): (id: string) => Promise<Taken> {
-  const { events, limits, maxWaiters, onStoreFailure, waitMs } = settings;
+  const { events, maxWaiters, onStoreFailure, waitMs } = settings;
   let waiters = 0;
 
   return async (id) => {
@@ -91,11 +91,10 @@ export function claimTaker(
     // An answer that comes after the lease would be a claim that is over already.
     const limitMs = Math.min(settings.storeTimeoutMs, settings.leaseMs);
     const call = () => store.claim(id, settings.leaseMs);
-    const answer = withDeadline({
+    const answer = withDeadline(settings, {
       operation: "claim",
       id,
       limitMs,
-      limits,
       call,
       onLate: (late) => giveBack(store, late),
     });

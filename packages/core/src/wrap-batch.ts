@@ -139,9 +139,8 @@ class Batch<M, R> {
   ) {
     try {
       const call = () => store.seenMany(ids);
-      const { limits, storeTimeoutMs: limitMs } = this.#settings;
-      const request = { operation: "seenMany", id: undefined, limitMs, limits, call };
-      const answers: unknown = await withDeadline(request);
+      const request = { operation: "seenMany", id: undefined, call };
+      const answers: unknown = await withDeadline(this.#settings, request);
       if (!Array.isArray(answers) || answers.length !== ids.length) {
         throw new StoreError(
           `The store answered seenMany of ${ids.length} ids with ${show(answers)} of another length.`,
@@ -160,8 +159,7 @@ class Batch<M, R> {
   async #askOne(id: string): Promise<void> {
     try {
       const call = () => this.#store.seen(id);
-      const { limits, storeTimeoutMs: limitMs } = this.#settings;
-      const answer = await withDeadline({ operation: "seen", id, limitMs, limits, call });
+      const answer = await withDeadline(this.#settings, { operation: "seen", id, call });
       if (requireBoolean(answer, id)) this.#processed.add(id);
     } catch (error) {
       this.#unknown.set(id, error as StoreError);

@@ -111,14 +111,7 @@ async function underLease<R>(
   const startedAt = events.now();
   const onLost = (error: ClaimLostError) =>
     events.tell({ type: "claim-lost", id, durationMs: events.now() - startedAt, error });
-  const lease = new Lease({
-    store,
-    claim,
-    leaseMs,
-    renewTimeoutMs: storeTimeoutMs,
-    claimedAt,
-    onLost,
-  });
+  const lease = new Lease({ store, claim, leaseMs, renewTimeoutMs: storeTimeoutMs, claimedAt, onLost });
   const context: ClaimContext = {
     id,
     get signal() {
@@ -154,14 +147,12 @@ async function underLease<R>(
 
 /** Drops the claim after a failure. That this fails as well must not hide what the handler threw. */
 async function release(store: ClaimingStore, settings: ClaimingSettings<never>, claim: Claim): Promise<void> {
-  const { events, limits, storeTimeoutMs } = settings;
+  const { events } = settings;
   const startedAt = events.now();
   try {
-    await withDeadline({
+    await withDeadline(settings, {
       operation: "release",
       id: claim.id,
-      limitMs: storeTimeoutMs,
-      limits,
       call: () => store.release(claim),
     });
   } catch (cause) {

@@ -72,7 +72,7 @@ export function wrap<M, Rest extends unknown[], R>(
 
 /** Asks for the mark, under the option `onStoreFailure`: `false` may also mean that nobody knows and the handler is to run. */
 function wasProcessed(store: Store, id: string, settings: Settings<never>): Awaitable<boolean> {
-  const { events, limits, onStoreFailure, storeTimeoutMs } = settings;
+  const { events, onStoreFailure } = settings;
   const startedAt = events.now();
   const failed = (cause: unknown) => {
     const error = cause as StoreError;
@@ -92,13 +92,7 @@ function wasProcessed(store: Store, id: string, settings: Settings<never>): Awai
     return answer;
   };
   try {
-    const answer = withDeadline({
-      operation: "seen",
-      id,
-      limitMs: storeTimeoutMs,
-      limits,
-      call: () => store.seen(id),
-    });
+    const answer = withDeadline(settings, { operation: "seen", id, call: () => store.seen(id) });
     return isThenable(answer) ? answer.then(answered, failed) : answered(answer);
   } catch (error) {
     return failed(error);
