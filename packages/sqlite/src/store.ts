@@ -8,18 +8,12 @@ import type {
   TransactionalStore,
   TransactResult,
 } from "@bq/idempotency-core";
-import {
-  maxTimerMs,
-  requireClaim,
-  requireIds,
-  requireInteger,
-  show,
-  storageKey,
-} from "@bq/idempotency-core/backend";
+import { maxTimerMs, requireClaim, requireInteger, show, storageKey } from "@bq/idempotency-core/backend";
 import type Sqlite from "better-sqlite3";
 import { findings } from "./check.ts";
 import * as claims from "./claims.ts";
 import { Connection } from "./connection.ts";
+import { inOrder, keysOf } from "./keys.ts";
 import { expiry, look, writeMark } from "./marks.ts";
 import { migrate } from "./migrate.ts";
 import { openConnection } from "./open.ts";
@@ -229,16 +223,6 @@ export class SqliteStore implements BatchStore, ClaimingStore, TransactionalStor
     const key = storageKey(id);
     return this.#connection.write({ name, id }, [key], () => act({ id, token }, key));
   }
-}
-
-function keysOf(ids: readonly string[]): string[] {
-  requireIds(ids);
-  return ids.map(storageKey);
-}
-
-/** Each key once and in the order of the table: neighbours share a page. */
-function inOrder(keys: readonly string[]): string[] {
-  return [...new Set(keys)].sort();
 }
 
 function requireLease(leaseMs: unknown): void {
