@@ -146,4 +146,20 @@ describe("a locked database", () => {
     other.exec("COMMIT");
     expect(await seen).toBe(true);
   });
+
+  it("does not let a reader who waited look into a transaction that the owner of the connection has begun meanwhile", async () => {
+    const path = temporaryFile();
+    const database = openDatabase(path);
+    const store = await borrow(database);
+    const other = openDatabase(path);
+    other.exec("BEGIN EXCLUSIVE");
+    const answer = errorOf(() => store.seen("a"));
+    database.exec("BEGIN");
+    other.exec("COMMIT");
+    // Its rollback would take this mark back, and the message would have been skipped for it.
+    store.within(database).remember("a");
+    expect(await answer).toMatchObject({ name: "StoreError", message: /in a transaction/ });
+    database.exec("ROLLBACK");
+    expect(store.seen("a")).toBe(false);
+  });
 });
