@@ -6,6 +6,9 @@ import type { Request } from "./commands.ts";
 import type { OwnConnection } from "./connect.ts";
 import { explain } from "./explain.ts";
 
+/** How long `close` waits for a client that is not ours, and may wait for its server for ever, in milliseconds. */
+const closeLimitMs = 5_000;
+
 /** The time limit is over, and nobody waits for the answer any more. */
 class Overdue extends Error {}
 
@@ -79,13 +82,29 @@ export class Session {
   }
 
   async #close(): Promise<void> {
+    const settled = this.#settled();
+    if (this.#connection) {
+      // Within `commandTimeoutMs`.
+      await settled;
+      this.#connection.end();
+      return;
+    }
+    await new Promise<void>((resolve) => {
+      const lift = this.#limits.start(closeLimitMs, resolve);
+      settled.then(() => {
+        lift();
+        resolve();
+      });
+    });
+  }
+
+  async #settled(): Promise<void> {
     // Calls that wait for those under way are sent in the turn of the event loop in which these end.
     await turnOfTheLoop();
     while (this.#underWay.size > 0) {
       await Promise.allSettled(this.#underWay);
       await turnOfTheLoop();
     }
-    this.#connection?.end();
   }
 
   async #bounded<T>(

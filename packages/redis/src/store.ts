@@ -135,8 +135,8 @@ export class RedisStore implements BatchStore, ClaimingStore {
   }
 
   /**
-   * Waits for the operations under way, then ends the connection if it is the store's own. Afterwards every operation fails
-   * with `BQ_STORE_CLOSED`. May be called more than once.
+   * Waits for the operations under way, at most 5 seconds on a client of the caller's, then ends the connection if it is the
+   * store's own. Afterwards every operation fails with `BQ_STORE_CLOSED`. May be called more than once.
    */
   close(): Promise<void> {
     return this.#session.close();

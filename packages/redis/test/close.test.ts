@@ -1,4 +1,5 @@
-import { expect, it } from "vitest";
+import { Redis } from "ioredis";
+import { expect, it, onTestFinished } from "vitest";
 import { RedisStore } from "../src/index.ts";
 import { freshPrefix, ownProxy, plainClient, sharedUrl } from "./support/servers.ts";
 
@@ -35,6 +36,22 @@ it("close leaves a borrowed client open", async () => {
   const store = new RedisStore(client);
   await store.close();
   expect(await client.ping()).toBe("PONG");
+});
+
+it("close does not wait for ever for a borrowed client that does, and the mark is written when the server is back", async () => {
+  const prefix = freshPrefix();
+  const proxy = await ownProxy(sharedUrl);
+  const client = new Redis(proxy.url, { maxRetriesPerRequest: null });
+  client.on("error", () => {});
+  onTestFinished(() => client.disconnect());
+  const store = new RedisStore(client, { prefix });
+  await store.seen("a");
+  await proxy.cut();
+  const marked = store.remember("a");
+  await store.close();
+  await proxy.heal();
+  await marked;
+  expect(await new RedisStore(plainClient(sharedUrl), { prefix }).seen("a")).toBe(true);
 });
 
 it("a store that is disposed of ends its own connection", async () => {
