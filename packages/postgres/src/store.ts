@@ -12,6 +12,7 @@ import type postgres from "postgres";
 import { check } from "./check.ts";
 import { Claims } from "./claims.ts";
 import { connect } from "./connect.ts";
+import { requireClient, requireTransaction } from "./given-client.ts";
 import { Marks } from "./marks.ts";
 import { OpenCalls } from "./open-calls.ts";
 import {
@@ -162,9 +163,11 @@ export class PostgresStore<Types extends Record<string, unknown> = Record<never,
   /**
    * The store inside a transaction that the caller opened: what it writes is kept or dropped with that. Call `markFirst` before
    * the effect. A duplicate does not abort the transaction; after any other error it can only be rolled back.
+   *
+   * @throws {TypeError} for a client that is in no transaction
    */
   within(tx: postgres.TransactionSql<Types>): Marks {
-    return new Marks(this.#table.within(tx as unknown as postgres.TransactionSql));
+    return new Marks(this.#table.within(requireTransaction(tx)));
   }
 
   /** The SQL that makes the table, for a migration tool of your own. */
@@ -227,13 +230,4 @@ export class PostgresStore<Types extends Record<string, unknown> = Record<never,
     await this.#calls.close(closeLimitMs);
     await this.#endClient();
   }
-}
-
-function requireClient(sql: unknown): postgres.Sql {
-  const client = sql as Partial<postgres.Sql> | null | undefined;
-  if (typeof client?.unsafe === "function" && typeof client.begin === "function")
-    return client as postgres.Sql;
-  throw new TypeError(
-    "PostgresStore: the client must be what postgres() of postgres.js returned. Inside a transaction use store.within(tx).",
-  );
 }

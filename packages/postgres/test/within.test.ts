@@ -20,6 +20,24 @@ describe("within(tx)", () => {
     expect(await store.seenMany(["id", "other"])).toEqual([true, true]);
   });
 
+  it("what is not a transaction is refused: a mark through a client would be kept when the effect is not", async () => {
+    const store = await openStore();
+    for (const wrong of [plainClient(), undefined, null, {}, "tx"]) {
+      expect(() => store.within(wrong as never)).toThrow(TypeError);
+      expect(() => store.within(wrong as never)).toThrow("within() takes the tx");
+    }
+  });
+
+  it("a connection that its caller reserved and began a transaction on will do", async () => {
+    const store = await openStore();
+    const reserved = await plainClient().reserve();
+    await reserved`BEGIN`;
+    await store.within(reserved as never).remember("id");
+    await reserved`ROLLBACK`;
+    reserved.release();
+    expect(await store.seen("id")).toBe(false);
+  });
+
   it("of transactions that call markFirst for one id at the same time, one is told marked", async () => {
     const store = await openStore();
     const sql = plainClient(undefined, { max: 8 });
