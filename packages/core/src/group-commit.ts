@@ -18,9 +18,10 @@ export interface GroupTerms<Call, Answer> {
   readonly maxUnderWay?: number;
   /**
    * Calls that come together are spread over the statements that may be under way, so that the answers to one are read while
-   * the server works on another; each takes at least so many. Default: as many as `maxCalls`, so nothing is spread.
+   * the server works on another; each takes at least so many, or as many as this function says when a statement is made up.
+   * Default: as many as `maxCalls`, so nothing is spread.
    */
-  readonly minShare?: number;
+  readonly minShare?: number | (() => number);
   /**
    * Does a call that finds nothing under way wait for the others of this turn of the event loop? So that callers which another
    * statement answered come together, instead of the first of them alone. Default `false`.
@@ -110,7 +111,8 @@ export class GroupCommit<Call, Answer> {
   #share(): number {
     const { maxCalls = 256, maxUnderWay = 1, minShare = maxCalls } = this.#terms;
     const free = maxUnderWay - this.#underWay.size;
-    return Math.min(maxCalls, Math.max(minShare, Math.ceil(this.#waiting.length / free)));
+    const least = typeof minShare === "function" ? minShare() : minShare;
+    return Math.min(maxCalls, Math.max(least, Math.ceil(this.#waiting.length / free)));
   }
 
   async #performGroup(group: readonly Waiting<Call, Answer>[]): Promise<void> {

@@ -98,6 +98,19 @@ it("calls that come together are spread over the statements that may be under wa
   expect(sent().slice(3)).toEqual(["k,l"]);
 });
 
+it("minShare is asked for whenever a statement is made up, where it is a function", async () => {
+  let minShare = 4;
+  const { group, statements, sent } = backend({ gathers: true, maxUnderWay: 2, minShare: () => minShare });
+  for (const call of "abcd") void group.submit(call);
+  await turn();
+  statements[0]?.end();
+  await turn();
+  minShare = 2;
+  for (const call of "abcd") void group.submit(call);
+  await turn();
+  expect(sent()).toEqual(["a,b,c,d", "a,b", "c,d"]);
+});
+
 it("what may stand only once in a statement goes into the next one, in its order", async () => {
   const { group, statements, sent } = backend({ uniqueBy: (call) => call[0] ?? "" });
   for (const call of ["x", "a1", "a2", "b1", "a3"]) void group.submit(call);

@@ -24,6 +24,29 @@ describe("calls that arrive together", () => {
     expect(statements.length).toBeLessThan(10);
   });
 
+  it("are two statements instead of one while most of their ids are processed, and no marks will follow", async () => {
+    const { store, table, statements } = await watchedStore();
+    const ask: Record<string, (id: string) => Promise<unknown>> = {
+      seen: (id: string) => store.seen(id),
+      claim: (id: string) => store.claim(id, 60_000),
+    };
+    for (const [kind, call] of Object.entries(ask)) {
+      const statementsFor = async (ids: string[]): Promise<number> => {
+        statements.length = 0;
+        await Promise.all(ids.map(call));
+        // A new connection of the driver also asks for the server's types.
+        return statements.filter((text) => text.includes(table)).length;
+      };
+      const marked = idsOf(64, kind);
+      await store.rememberMany(marked);
+      expect(await statementsFor(idsOf(64, `${kind}-new`))).toBe(1);
+      expect(await statementsFor(marked)).toBe(1);
+      expect(await statementsFor(marked)).toBe(2);
+      expect(await statementsFor(idsOf(64, `${kind}-newer`))).toBe(2);
+      expect(await statementsFor(marked)).toBe(1);
+    }
+  });
+
   it("are one statement each when they come one after another", async () => {
     const { store, statements } = await watchedStore();
     for (const id of idsOf(3)) {
