@@ -1,4 +1,3 @@
-import type { BrokerName } from "../scenarios.ts";
 import type { BrokerAddress } from "./config.ts";
 import type { Deliveries } from "./deliveries.ts";
 
@@ -8,10 +7,3 @@ export interface Consumer {
 }
 
 export type Consume = (address: BrokerAddress, deliveries: Deliveries) => Promise<Consumer>;
-
-/** Loads what consumes from this broker, and nothing of the other one. */
-export async function consumerOf(broker: BrokerName): Promise<Consume> {
-  return broker === "bullmq"
-    ? (await import("./consume-bullmq.ts")).consumeBullMq
-    : (await import("./consume-rabbitmq.ts")).consumeRabbitMq;
-}

@@ -3,10 +3,10 @@ import { inspect } from "node:util";
 import { watchForStalls } from "../stall-watch.ts";
 import { breakStore } from "./broken-store.ts";
 import type { ToWorker, WorkerConfig } from "./config.ts";
-import { consumerOf } from "./consumer.ts";
 import { Deliveries } from "./deliveries.ts";
 import { guardHandler } from "./guarded-handler.ts";
 import { HoldingPoint } from "./hold.ts";
+import { loadConsumer } from "./load-consumer.ts";
 import { openStore } from "./open-store.ts";
 import { WorkerLog } from "./worker-log.ts";
 
@@ -33,7 +33,7 @@ const opened = await openStore(config.store);
 const store = config.breakage === undefined ? opened : breakStore(opened, config.breakage);
 const handler = guardHandler({ config, store, log, hold });
 const deliveries = new Deliveries(handler, log, hold);
-const consume = await consumerOf(config.scenario.broker);
+const consume = await loadConsumer(config.scenario.broker);
 const consumer = await consume(config.broker, deliveries);
 
 process.on("message", (message: ToWorker) => {
