@@ -36,6 +36,7 @@ it("--only takes those whose name holds it, and the plain stores of their backen
     "redis/plain",
     "redis/keyv",
     "postgres/plain",
+    "postgres/plain transaction",
     "postgres/wrapTransactional",
   ]);
   expect(names()).toHaveLength(contestants.length);

@@ -21,6 +21,15 @@ export class AnswerLimit {
     return this.#controller.signal;
   }
 
+  /** The answer, unless it comes too late. */
+  bound<T>(answer: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const { signal } = this;
+      signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+      answer.then(resolve, reject);
+    });
+  }
+
   /** From now on the server is to answer. */
   start(limitMs: number): void {
     this.stop();

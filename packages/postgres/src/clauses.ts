@@ -4,6 +4,9 @@
 // on the search_path could define.
 export const question = "$1::pg_catalog.varchar::pg_catalog.text";
 
+/** The id's storage key, in a statement about one id. */
+export const id = "$2::pg_catalog.varchar::pg_catalog.text";
+
 // The start of the statement, by the server's clock. now() would be the start of the transaction, which may be minutes ago
 // when the caller opened it; clock_timestamp() may differ from row to row and cannot be compared through an index.
 export const now = "pg_catalog.statement_timestamp()";

@@ -64,17 +64,11 @@ export class Marks implements BatchStore {
    * others wait for it to end, and are told what became of it. Call it before the effect, and leave the effect out unless it
    * answers `marked`: `seen` cannot see what a concurrent transaction has not committed yet.
    */
-  markFirst(id: string): Promise<MarkResult> {
-    return markFirst(this.#table, { operation: "markFirst", id, statement: "mark" });
+  async markFirst(id: string): Promise<MarkResult> {
+    const parameters = [storageKey(id), this.#table.ttl];
+    const found = await takeId("markFirst", id, () =>
+      this.#table.ask({ operation: "markFirst", id, statement: "mark", parameters }),
+    );
+    return found.status === "taken" ? { status: "marked" } : found;
   }
-}
-
-/** Writes the mark unless the id has one, by one statement or the other. */
-export async function markFirst(
-  table: Table,
-  { operation, id, statement }: { operation: string; id: string; statement: "mark" | "markBounded" },
-): Promise<MarkResult> {
-  const parameters = [storageKey(id), table.ttl];
-  const found = await takeId(operation, id, () => table.ask({ operation, id, statement, parameters }));
-  return found.status === "taken" ? { status: "marked" } : found;
 }

@@ -1,4 +1,5 @@
-import { free, inFlight, later, marked, now, question, standing } from "./clauses.ts";
+import { free, id, inFlight, later, marked, now, question, standing } from "./clauses.ts";
+import { type Taken, take, takeAtBegin } from "./take-statements.ts";
 
 /**
  * Every statement on the rows of one table. Each answers with one row of one text: `$1`, as it was sent, and the answer behind
@@ -25,16 +26,16 @@ export interface Statements {
   readonly release: string;
   /** `$2` id, `$3` ttl. Answers as `claim` does. */
   readonly mark: string;
-  /** As `mark`, in a transaction that `beginBounded` opened. */
-  readonly markBounded: string;
+  /** `$2` id, `$3` ttl, `$4` lock_timeout. The first statement of a transaction: `taken`, or no row when the id is not free. */
+  readonly markAtBegin: string;
+  /** `$2` id. What stands in the way of taking it: `processed` or the milliseconds; no row: nothing. */
+  readonly standing: string;
   /** `$2` the most ids to give. A JSON array of ids whose rows are of no use any more. */
   readonly expired: string;
   /** `$2` ids as a JSON array. Deletes those that are of no use now, and tells how many. */
   readonly purge: string;
 }
 
-/** The id's storage key. */
-const id = "$2::pg_catalog.varchar::pg_catalog.text";
 const ours = `held.message_id = ${id}
     AND held.claim_token = $3::pg_catalog.varchar::pg_catalog.text
     AND ${inFlight}`;
@@ -53,63 +54,6 @@ const orMark = `ON CONFLICT (message_id) DO UPDATE
       expires_at = EXCLUDED.expires_at,
       claim_token = NULL,
       claimed_until = NULL`;
-
-/** What a row becomes when it is taken. */
-interface Taken {
-  readonly expiresAt: string;
-  readonly token: string;
-  readonly claimedUntil: string;
-  /** Is evaluated for the row that answers, when nothing is left to wait for. */
-  readonly afterwards?: string;
-}
-
-/**
- * Takes an id unless it is marked or in flight. One row tells what was found: `taken`, `processed`, or for how many
- * milliseconds more it is in flight. No row means that another took it, or gave it up, while this statement waited for it,
- * unseen by its snapshot: ask again. Looking first spares the row a lock, and the log a write, when there is nothing to take.
- */
-function take(table: string, values: Taken): string {
-  const afterwards = values.afterwards === undefined ? "" : `, ${values.afterwards}`;
-  return `
-    WITH standing AS (
-      SELECT ${standing} AS answer
-      FROM ${table} AS held
-      WHERE held.message_id = ${id}
-        AND (${marked} OR ${inFlight})
-    ), taken AS (
-      INSERT INTO ${table} AS held (message_id, created_at, expires_at, claim_token, claimed_until)
-      SELECT ${id}, ${now}, ${values.expiresAt}, ${values.token}, ${values.claimedUntil}
-      WHERE NOT EXISTS (SELECT FROM standing)
-      ON CONFLICT (message_id) DO UPDATE
-      SET
-        created_at = EXCLUDED.created_at,
-        expires_at = EXCLUDED.expires_at,
-        claim_token = EXCLUDED.claim_token,
-        claimed_until = EXCLUDED.claimed_until
-      WHERE ${free}
-      RETURNING 'taken' AS answer
-    )
-    SELECT ${question} || found.answer${afterwards}
-    FROM (
-      SELECT answer FROM standing
-      UNION ALL
-      SELECT answer FROM taken
-    ) AS found`;
-}
-
-// The setting in which a transaction keeps the caller's lock_timeout while it waits for the mark.
-const kept = "'bq_idempotency.lock_timeout'";
-
-/** Opens a transaction whose first statement, `markBounded`, waits for a lock no longer than this, in one round trip. */
-export function beginBounded(lockTimeoutMs: number): string {
-  return `
-    BEGIN;
-    SELECT pg_catalog.set_config(${kept}, pg_catalog.current_setting('lock_timeout'), TRUE);
-    SET LOCAL lock_timeout = ${lockTimeoutMs}`;
-}
-
-/** Gives the caller's statements the `lock_timeout` back that they had. */
-const unbound = `pg_catalog.set_config('lock_timeout', pg_catalog.current_setting(${kept}), TRUE)`;
 
 /** The statements on the table of this name, which is already quoted. */
 export function writeStatements(table: string): Statements {
@@ -200,7 +144,13 @@ export function writeStatements(table: string): Statements {
     ${countDone}`,
 
     mark: take(table, mark),
-    markBounded: take(table, { ...mark, afterwards: unbound }),
+    markAtBegin: takeAtBegin(table, mark),
+
+    standing: `
+    SELECT ${question} || ${standing}
+    FROM ${table} AS held
+    WHERE held.message_id = ${id}
+      AND (${marked} OR ${inFlight})`,
 
     // Finding them reads the whole table once, and that is cheaper than an index which every commit of a claim would have to
     // write to: it changes expires_at, and without such an index it stays on its page (a HOT update) and logs a third less.

@@ -26,7 +26,7 @@ import { PoolWatch } from "./pool-watch.ts";
 import { type PurgeEveryOptions, type PurgeOptions, PurgeSchedule, purge, readBatchSize } from "./purge.ts";
 import { ddl, migrate } from "./schema.ts";
 import { Table } from "./table.ts";
-import { transact } from "./transaction.ts";
+import { Transactions } from "./transaction.ts";
 
 /** How long `close` waits for the calls that are under way, in milliseconds. */
 const closeLimitMs = 5_000;
@@ -54,6 +54,7 @@ export class PostgresStore<Types extends Record<string, unknown> = Record<never,
   readonly #table: Table;
   readonly #marks: Marks;
   readonly #claims: Claims;
+  readonly #transactions: Transactions;
   readonly #pool: PoolWatch;
   readonly #calls: OpenCalls;
   readonly #schedules = new Set<PurgeSchedule>();
@@ -73,6 +74,7 @@ export class PostgresStore<Types extends Record<string, unknown> = Record<never,
     this.#table = Table.of(this.#sql, this.#settings);
     this.#marks = new Marks(this.#table);
     this.#claims = new Claims(this.#table);
+    this.#transactions = new Transactions(this.#sql, this.#table);
   }
 
   /**
@@ -157,7 +159,7 @@ export class PostgresStore<Types extends Record<string, unknown> = Record<never,
     // The types are those of the client, which makes the statements of its transactions.
     const held = (tx: postgres.TransactionSql): Promise<R> =>
       this.#pool.hold(() => work(tx as unknown as postgres.TransactionSql<Types>));
-    return this.#calls.run("transact", id, () => transact(this.#sql, this.#table, id, held));
+    return this.#calls.run("transact", id, () => this.#transactions.run(id, held));
   }
 
   /**

@@ -21,21 +21,6 @@ async function withEffects(options: Parameters<typeof openStore>[0] = {}) {
 }
 
 describe("transact", () => {
-  it("takes three round trips beside the statements of the work", async () => {
-    const statements: string[] = [];
-    const sql = plainClient(undefined, { max: 1, debug: (_, query) => statements.push(query) });
-    const store = new PostgresStore(sql, { table: freshName() });
-    await store.migrate();
-    await store.transact("warm", () => undefined);
-    statements.length = 0;
-    await store.transact("id", (tx) => tx`SELECT 'the work'`);
-    // The empty one travels with BEGIN.
-    const sent = statements
-      .filter((statement) => statement !== "")
-      .map((statement) => statement.trim().split(/\s/)[0]);
-    expect(sent).toEqual(["BEGIN;", "WITH", "SELECT", "commit"]);
-  });
-
   it("queries that the work returns in an array are sent and committed", async () => {
     const { store, write, written } = await withEffects();
     const result = await store.transact("id", (tx) => [write(tx, "one"), write(tx, "two")]);

@@ -7,6 +7,7 @@ import { nodeIdempotency } from "./node-idempotency.ts";
 import { ours } from "./ours.ts";
 import { plainMap } from "./plain-map.ts";
 import { plainPostgres } from "./plain-postgres.ts";
+import { plainPostgresTransaction } from "./plain-postgres-transaction.ts";
 import { plainRedis } from "./plain-redis.ts";
 import { plainSqlite } from "./plain-sqlite.ts";
 import { powertools } from "./powertools.ts";
@@ -17,6 +18,7 @@ const all: readonly Contestant[] = [
   plainSqlite,
   plainRedis,
   plainPostgres,
+  plainPostgresTransaction,
   ...ours,
   powertools,
   redisSemaphore,

@@ -11,7 +11,7 @@ export class GuardedScope {
   readonly #session: GuardedSession;
   readonly #name: string;
   readonly #stalled: (() => boolean)[] = [];
-  #closed: StoreError | undefined;
+  #closed = false;
   #firstFailure: { readonly error: unknown } | undefined;
 
   constructor(sql: postgres.Sql, session: GuardedSession, name: string) {
@@ -42,15 +42,15 @@ export class GuardedScope {
 
   /** Takes a statement of this scope's `tx`, before it is complete. A closed scope rejects it and answers false. */
   admit(query: DriverQuery): boolean {
-    if (this.#closed !== undefined) {
+    if (this.#closed) {
       // Also when nobody waits for it.
       Promise.prototype.catch.call(query, () => {});
-      query.reject(this.#closed);
+      query.reject(this.#closedError());
       return false;
     }
     const session = this.#session;
     const stalled = watchStatement(query, {
-      isOver: () => session.over !== undefined,
+      isOver: () => session.over,
       onFailure: (error) => this.#onFailure(error),
     });
     if (stalled !== undefined) this.#stalled.push(stalled);
@@ -59,13 +59,13 @@ export class GuardedScope {
 
   /** Sends a statement that was admitted, in its turn. */
   send(query: DriverQuery): void {
-    if (this.#closed === undefined) this.#session.issue(query);
-    else query.reject(this.#closed);
+    if (this.#closed) query.reject(this.#closedError());
+    else this.#session.issue(query);
   }
 
   /** Runs the work after a savepoint; if it fails, what it did is undone. */
   async savepoint<R>(label: string | undefined, work: Work<R>): Promise<R> {
-    if (this.#closed !== undefined) throw this.#closed;
+    if (this.#closed) throw this.#closedError();
     const session = this.#session;
     const name = `s${session.savepoints++}${label ? `_${label}` : ""}`;
     const quoted = `"${name.replaceAll('"', '""')}"`;
@@ -84,12 +84,17 @@ export class GuardedScope {
 
   #close(): void {
     const session = this.#session;
-    this.#closed = session.error(`The ${this.#name} is over: its tx cannot be used any more.`);
-    if (session.over === undefined && this.#stalled.some((isStalled) => isStalled())) {
+    this.#closed = true;
+    if (!session.over && this.#stalled.some((isStalled) => isStalled())) {
       session.drop(
         session.error(`The ${this.#name} was left with a cursor or a COPY still open; it is rolled back.`),
       );
     }
+  }
+
+  /** Made where it is needed: its stack then shows who used the `tx`, and a transaction without such a mistake is spared it. */
+  #closedError(): StoreError {
+    return this.#session.error(`The ${this.#name} is over: its tx cannot be used any more.`);
   }
 
   #onFailure(error: unknown): void {

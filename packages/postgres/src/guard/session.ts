@@ -17,7 +17,8 @@ import { offerConnection } from "./offer.ts";
  * It rests on two things that the driver does before any code of the user's can run: it sets the connection's `reserved` to null
  * when the socket closes, and when the server reports that it is in no transaction. A statement is sent only while `reserved` is
  * ours, and only after the server answered the one before it and reported the transaction open. So it goes to the session
- * that BEGIN went to, inside that transaction, or nowhere: a session whose death nobody has noticed yet loses it as well.
+ * that BEGIN went to, inside that transaction, or nowhere: a session whose death nobody has noticed yet loses it as well. One
+ * statement alone may go out right behind BEGIN, one that sees to it by itself that it is in the transaction.
  */
 export class GuardedSession {
   /** How many savepoints were set: the number in the next one's name. */
@@ -34,9 +35,11 @@ export class GuardedSession {
   #reported: "in transaction" | "idle" = "idle";
   /** The server awaits a statement, in the transaction. */
   #ready = false;
+  /** BEGIN was sent, and a statement may follow in the same packet. */
+  #mayFollow = false;
   #finishing = false;
-  #over: StoreError | undefined;
-  /** `#over`, when it was neither COMMIT nor ROLLBACK that ended the transaction. */
+  #over = false;
+  /** What ended the transaction, when it was neither COMMIT nor ROLLBACK. */
   #broken: StoreError | undefined;
   #whenDrained: (() => void)[] = [];
 
@@ -47,8 +50,8 @@ export class GuardedSession {
     this.#hold = Object.defineProperty(hold, "release", { get: () => this.#onAnswer() }) as unknown as Hold;
   }
 
-  /** Why no statement is taken any more; `undefined` while the transaction is open. */
-  get over(): StoreError | undefined {
+  /** No statement is taken any more. */
+  get over(): boolean {
     return this.#over;
   }
 
@@ -57,32 +60,42 @@ export class GuardedSession {
     return this.#commit !== undefined && this.#commit.state !== null;
   }
 
-  /** Takes a connection of the pool and opens the transaction. @throws {StoreError} when that fails, with nothing left open */
-  async begin(text: string): Promise<void> {
+  /**
+   * Takes a connection of the pool and opens the transaction. When one `follows`, the first statement that is issued does not
+   * wait for BEGIN to be answered. @throws {StoreError} when that fails, with nothing left open
+   */
+  async begin(text: string, { follows }: { follows: boolean }): Promise<void> {
     const begin = ownQuery(this.#sql, text);
     try {
       await offerConnection(this.#sql, (connection) => {
-        if (this.#over !== undefined) return;
+        if (this.#over) return;
         this.#keep(connection);
         connection.execute(begin);
+        this.#mayFollow = follows;
+        this.#next();
       });
       // Given up while it waited for a connection.
-      if (this.#connection === undefined) throw this.#over;
+      if (this.#connection === undefined) throw this.#whyOver();
       await begin;
     } catch (error) {
-      if (this.#over !== undefined && !isServersAnswer(error)) throw this.#over;
+      if (this.#over && !isServersAnswer(error)) throw this.#whyOver();
       // Of several statements one after BEGIN may have failed.
       await this.rollback();
-      throw this.error(`The transaction could not be opened: ${(error as Error).message}`, { cause: error });
+      const failure = this.error(`The transaction could not be opened: ${(error as Error).message}`, {
+        cause: error,
+      });
+      this.#break(failure);
+      throw failure;
     }
   }
 
   /** Sends the statement when its turn comes, or rejects it. */
   issue(query: DriverQuery): void {
-    if (this.#over === undefined) {
+    if (this.#over) query.reject(this.#whyOver());
+    else {
       this.#waiting.push(query);
       this.#next();
-    } else query.reject(this.#over);
+    }
   }
 
   /** A statement of the guard's own. */
@@ -113,7 +126,7 @@ export class GuardedSession {
 
   /** Resolves when every statement is answered, or will never be. */
   async drained(): Promise<void> {
-    if (this.#over !== undefined || (this.#ready && this.#waiting.length === 0)) return;
+    if (this.#over || (this.#ready && this.#waiting.length === 0)) return;
     await new Promise<void>((resolve) => this.#whenDrained.push(resolve));
   }
 
@@ -138,19 +151,19 @@ export class GuardedSession {
 
   /** Rolls back; a connection on which that fails is closed, which rolls back too. */
   async rollback(): Promise<void> {
-    if (this.#over !== undefined || this.#connection === undefined) return;
+    if (this.#over || this.#connection === undefined) return;
     this.#finishing = true;
     for (const query of this.#waiting.splice(0)) {
       query.reject(this.error("The transaction was rolled back before this statement was sent."));
     }
     await this.run("rollback").catch(() => {});
     await this.drained();
-    this.drop(this.error("The transaction is still open after ROLLBACK."));
+    if (!this.#over) this.drop(this.error("The transaction is still open after ROLLBACK."));
   }
 
   /** Ends the transaction by closing its connection. */
   drop(reason: StoreError): void {
-    if (this.#over !== undefined) return;
+    if (this.#over) return;
     this.#break(reason);
     const connection = this.#connection;
     if (connection === undefined) return;
@@ -189,7 +202,7 @@ export class GuardedSession {
 
   #next(): void {
     const connection = this.#connection;
-    while (this.#ready && connection?.reserved === this.#hold) {
+    while ((this.#ready || this.#mayFollow) && connection?.reserved === this.#hold) {
       const query = this.#waiting.shift();
       if (query === undefined) {
         this.#tellDrained();
@@ -197,7 +210,7 @@ export class GuardedSession {
       }
       // The driver answers a cancelled query itself, and sends nothing.
       if (query.cancelled) continue;
-      this.#ready = false;
+      this.#ready = this.#mayFollow = false;
       this.#current = query;
       connection.execute(query);
     }
@@ -215,6 +228,7 @@ export class GuardedSession {
 
   #onReady(): void {
     this.#reported = "in transaction";
+    this.#mayFollow = false;
     this.#ready = true;
     this.#next();
   }
@@ -223,20 +237,25 @@ export class GuardedSession {
     // By now the connection may be another transaction's.
     const connection = this.#connection;
     if (connection?.onclose === this.#onClose) connection.onclose = null;
-    if (this.#finishing) this.#end(this.error("The transaction is over."));
+    if (this.#finishing) this.#end();
     else this.#break(this.error("A statement ended the transaction: leave COMMIT and ROLLBACK to us."));
   }
 
   #break(reason: StoreError): void {
-    if (this.#over === undefined) this.#broken = reason;
-    this.#end(reason);
+    if (!this.#over) this.#broken = reason;
+    this.#end();
   }
 
-  #end(reason: StoreError): void {
-    if (this.#over !== undefined) return;
-    this.#over = reason;
-    for (const query of this.#waiting.splice(0)) query.reject(reason);
+  #end(): void {
+    if (this.#over) return;
+    this.#over = true;
+    for (const query of this.#waiting.splice(0)) query.reject(this.#whyOver());
     this.#tellDrained();
+  }
+
+  /** Made where it is needed: most transactions end without anybody asking why. */
+  #whyOver(): StoreError {
+    return this.#broken ?? this.error("The transaction is over.");
   }
 
   #tellDrained(): void {

@@ -9,11 +9,22 @@ export interface GuardedOptions {
    * `begin; set local lock_timeout = 3000`. Default `begin`.
    */
   begin?: string | undefined;
+  /**
+   * What comes before the work, in a scope of its own. Its first statement goes out with BEGIN, in one packet, and is not held
+   * back when that fails: it must do nothing unless `isBegun` holds.
+   */
+  opening?: Work<void> | undefined;
   /** When it aborts, the transaction is given up: its connection is closed, and the caller told at once. */
   signal?: AbortSignal | undefined;
   /** The id that the transaction is for, for the errors. */
   id?: string | undefined;
 }
+
+const setting = "bq_idempotency.transaction";
+const open = "open";
+
+/** In SQL: this statement is in a transaction with an `opening`, and its BEGIN succeeded. */
+export const isBegun: string = `pg_catalog.current_setting('${setting}', TRUE) = '${open}'`;
 
 /**
  * `sql.begin(work)`, safe against a connection that dies: no statement of `tx` ever runs outside the transaction, nothing is
@@ -26,13 +37,10 @@ export interface GuardedOptions {
  * @throws what the work threw; the server's error when it refused the COMMIT; the signal's reason; else {StoreError}, with code
  *   `BQ_COMMIT_UNKNOWN` when the answer to COMMIT was lost. After any other error the transaction is rolled back.
  */
-export function runGuarded<R>(
-  sql: postgres.Sql,
-  work: Work<R>,
-  { begin = "begin", signal, id }: GuardedOptions = {},
-): Promise<R> {
+export function runGuarded<R>(sql: postgres.Sql, work: Work<R>, options: GuardedOptions = {}): Promise<R> {
+  const { signal, id } = options;
   const session = new GuardedSession(sql, id);
-  if (signal === undefined) return run(sql, session, begin, work);
+  if (signal === undefined) return run(sql, session, work, options);
   if (signal.aborted) return Promise.reject(signal.reason);
 
   return new Promise((resolve, reject) => {
@@ -42,19 +50,31 @@ export function runGuarded<R>(
       session.drop(session.error("The transaction was given up; it is rolled back.", { cause: reason }));
     };
     signal.addEventListener("abort", giveUp, { once: true });
-    run(sql, session, begin, work)
+    run(sql, session, work, options)
       .finally(() => signal.removeEventListener("abort", giveUp))
       .then(resolve, reject);
   });
 }
 
-async function run<R>(sql: postgres.Sql, session: GuardedSession, begin: string, work: Work<R>): Promise<R> {
-  await session.begin(begin);
-  const scope = new GuardedScope(sql, session, "transaction");
+async function run<R>(
+  sql: postgres.Sql,
+  session: GuardedSession,
+  work: Work<R>,
+  { begin = "begin", opening }: GuardedOptions,
+): Promise<R> {
+  const scope = () => new GuardedScope(sql, session, "transaction");
+  const opened = opening === undefined ? undefined : scope().run(opening);
+  // It is waited for below, unless BEGIN fails.
+  opened?.catch(() => {});
+  await session.begin(opened === undefined ? begin : `${begin}; set local ${setting} = '${open}'`, {
+    follows: opened !== undefined,
+  });
+  const main = scope();
   try {
-    const value = await scope.run(work);
+    await opened;
+    const value = await main.run(work);
     await session.drained();
-    scope.throwIfFailed();
+    main.throwIfFailed();
     await session.commit();
     return value;
   } catch (error) {
