@@ -1,4 +1,4 @@
-import { free, id, inFlight, later, marked, now, question, standing } from "./clauses.ts";
+import { free, id, inFlight, later, marked, now, question } from "./clauses.ts";
 import { type Taken, take, takeAtBegin } from "./take-statements.ts";
 
 /**
@@ -26,10 +26,8 @@ export interface Statements {
   readonly release: string;
   /** `$2` id, `$3` ttl. Answers as `claim` does. */
   readonly mark: string;
-  /** `$2` id, `$3` ttl, `$4` lock_timeout. The first statement of a transaction: `taken`, or no row when the id is not free. */
+  /** As `mark`, sent right behind `beginBounded`. */
   readonly markAtBegin: string;
-  /** `$2` id. What stands in the way of taking it: `processed` or the milliseconds; no row: nothing. */
-  readonly standing: string;
   /** `$2` the most ids to give. A JSON array of ids whose rows are of no use any more. */
   readonly expired: string;
   /** `$2` ids as a JSON array. Deletes those that are of no use now, and tells how many. */
@@ -145,12 +143,6 @@ export function writeStatements(table: string): Statements {
 
     mark: take(table, mark),
     markAtBegin: takeAtBegin(table, mark),
-
-    standing: `
-    SELECT ${question} || ${standing}
-    FROM ${table} AS held
-    WHERE held.message_id = ${id}
-      AND (${marked} OR ${inFlight})`,
 
     // Finding them reads the whole table once, and that is cheaper than an index which every commit of a claim would have to
     // write to: it changes expires_at, and without such an index it stays on its page (a HOT update) and logs a third less.

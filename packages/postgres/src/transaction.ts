@@ -2,11 +2,11 @@ import type { Awaitable, TransactResult } from "@bq/idempotency-core";
 import { requireId, storageKey } from "@bq/idempotency-core/backend";
 import type postgres from "postgres";
 import { AnswerLimit, answerLimitMs } from "./answer-limit.ts";
-import type { Parameter } from "./ask.ts";
 import { runGuarded } from "./guard/transaction.ts";
 import { retrying } from "./retry.ts";
 import { failure, isWaitEnded } from "./sqlstate.ts";
 import type { Table } from "./table.ts";
+import { beginBounded } from "./take-statements.ts";
 import { takeId } from "./taking.ts";
 
 /** Says that the work was not to run. Thrown through the transaction, so that it is rolled back. */
@@ -38,36 +38,47 @@ export class Transactions {
     id: string | undefined,
     work: (tx: postgres.TransactionSql) => Awaitable<R>,
   ): Promise<TransactResult<R>> {
-    if (id === undefined) return this.#transact(id, work);
+    const limitMs = this.#table.settings.lockTimeoutMs + answerLimitMs;
+    if (id === undefined) return this.#transact(id, work, limitMs);
     requireId(id);
-    if (this.#afterDuplicate && (await this.#isProcessed(id))) return { status: "processed" };
-    const result = await this.#transact(id, work);
+    const startedAt = performance.now();
+    if (this.#afterDuplicate && (await this.#isProcessed(id, limitMs))) return { status: "processed" };
+    const leftMs = Math.max(1, Math.ceil(limitMs - (performance.now() - startedAt)));
+    const result = await this.#transact(id, work, leftMs);
     this.#afterDuplicate = result.status === "processed";
     return result;
   }
 
   /** Asks outside any transaction, and shares the question with others. */
-  async #isProcessed(id: string): Promise<boolean> {
+  async #isProcessed(id: string, limitMs: number): Promise<boolean> {
     const limit = new AnswerLimit(id);
-    limit.start(answerLimitMs);
+    limit.start(limitMs);
     const parameters = [storageKey(id)];
     const answer = this.#table.ask({ operation: "transact", id, statement: "seen", parameters });
     return (await limit.bound(answer).finally(() => limit.stop())) === "1";
   }
 
+  /** `limitMs` is how long the server may take until the work begins. */
   async #transact<R>(
     id: string | undefined,
     work: (tx: postgres.TransactionSql) => Awaitable<R>,
+    limitMs: number,
   ): Promise<TransactResult<R>> {
     const table = this.#table;
     const { lockTimeoutMs, retries } = table.settings;
+    // Without a mark there is nothing to wait for.
+    const marking =
+      id === undefined
+        ? {}
+        : {
+            begin: beginBounded(lockTimeoutMs),
+            opening: (tx: postgres.TransactionSql) => markOrStop(table.within(tx), id),
+          };
     let workThrew = false;
 
     const attempt = (): Promise<TransactResult<R>> => {
       workThrew = false;
       const limit = new AnswerLimit(id);
-      const opening =
-        id === undefined ? undefined : (tx: postgres.TransactionSql) => markOrStop(table.within(tx), id);
       const run = async (tx: postgres.TransactionSql): Promise<TransactResult<R>> => {
         limit.stop();
         try {
@@ -79,8 +90,8 @@ export class Transactions {
           limit.start(answerLimitMs);
         }
       };
-      limit.start(lockTimeoutMs + answerLimitMs);
-      return runGuarded(this.#sql, run, { opening, id, signal: limit.signal }).finally(() => limit.stop());
+      limit.start(limitMs);
+      return runGuarded(this.#sql, run, { ...marking, id, signal: limit.signal }).finally(() => limit.stop());
     };
 
     try {
@@ -95,17 +106,14 @@ export class Transactions {
 
 /** Writes the mark of this transaction, or throws `NotRun`. */
 async function markOrStop(table: Table, id: string): Promise<void> {
-  const { lockTimeoutMs } = table.settings;
-  const key = storageKey(id);
-  const ask = (statement: "markAtBegin" | "standing", parameters: Parameter[]) =>
-    table.ask({ operation: "transact", id, statement, parameters });
-  const found = await takeId(
-    "transact",
-    id,
-    async () => (await ask("markAtBegin", [key, table.ttl, `${lockTimeoutMs}ms`])) ?? ask("standing", [key]),
+  const parameters = [storageKey(id), table.ttl];
+  const found = await takeId("transact", id, () =>
+    table.ask({ operation: "transact", id, statement: "markAtBegin", parameters }),
   ).catch((error: unknown) => {
     // The wait for a duplicate was too long. It may take as long again.
-    if (isWaitEnded(error)) throw new NotRun({ status: "in-flight", retryAfterMs: lockTimeoutMs });
+    if (isWaitEnded(error)) {
+      throw new NotRun({ status: "in-flight", retryAfterMs: table.settings.lockTimeoutMs });
+    }
     throw error;
   });
   if (found.status !== "taken") throw new NotRun(found);

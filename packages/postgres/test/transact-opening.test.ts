@@ -2,10 +2,11 @@
 import { connect, type Socket } from "node:net";
 import type postgres from "postgres";
 import { describe, expect, it } from "vitest";
-import { isBegun, runGuarded } from "../src/guard/transaction.ts";
+import { runGuarded } from "../src/guard/transaction.ts";
 import { PostgresStore } from "../src/index.ts";
 import { writeStatements } from "../src/statements.ts";
 import { freshName, openStore, ownProxy, plainClient, sharedUrl } from "./support/database.ts";
+import { until } from "./support/until.ts";
 
 /** A store on one connection, and what it sends: its statements, and in how many packets. */
 async function watchedStore(): Promise<{
@@ -41,7 +42,7 @@ describe("transact", () => {
     const { store, statements, packets } = await watchedStore();
     await store.transact("id", (tx) => tx`SELECT 'the work'`);
     // The empty one asks the pool for a connection.
-    expect(statements.map(firstWord)).toEqual(["", "BEGIN", "INSERT", "SELECT", "COMMIT"]);
+    expect(statements.map(firstWord)).toEqual(["", "BEGIN", "WITH", "SELECT", "COMMIT"]);
     expect(packets()).toBe(2 + 1);
   });
 
@@ -70,7 +71,10 @@ describe("transact", () => {
 
   it("a store that does not answer the question of a redelivery is given up", async () => {
     const proxy = await ownProxy();
-    const store = new PostgresStore(plainClient(proxy.url, { max: 1 }), { table: freshName() });
+    const store = new PostgresStore(plainClient(proxy.url, { max: 1 }), {
+      table: freshName(),
+      lockTimeoutMs: 100,
+    });
     await store.migrate();
     for (let n = 0; n < 2; n++) await store.transact("id", () => undefined);
     proxy.blackHole();
@@ -79,6 +83,9 @@ describe("transact", () => {
 });
 
 describe("what goes out with BEGIN", () => {
+  // What begin makes and the opening looks for.
+  const begin = "begin; set local bq_test.begun = 'yes'";
+  const isBegun = "current_setting('bq_test.begun', TRUE) = 'yes'";
   const work = () => {
     throw new Error("The work ran.");
   };
@@ -146,9 +153,9 @@ describe("what goes out with BEGIN", () => {
   it("is part of the transaction when BEGIN succeeded", async () => {
     const sql = plainClient(undefined, { max: 1 });
     const { opening, written } = await withTable(sql);
-    await expect(runGuarded(sql, work, { opening })).rejects.toThrow("The work ran.");
+    await expect(runGuarded(sql, work, { begin, opening })).rejects.toThrow("The work ran.");
     expect(await written()).toEqual([]);
-    await runGuarded(sql, () => undefined, { opening });
+    await runGuarded(sql, () => undefined, { begin, opening });
     expect(await written()).toEqual(["opening"]);
   });
 
@@ -158,7 +165,9 @@ describe("what goes out with BEGIN", () => {
     const { opening, written } = await withTable(sql);
     for (let n = 0; n < 5; n++) {
       const cut = proxy.cutBeforeReply();
-      await expect(runGuarded(sql, work, { opening })).rejects.toMatchObject({ code: "BQ_STORE_FAILED" });
+      await expect(runGuarded(sql, work, { begin, opening })).rejects.toMatchObject({
+        code: "BQ_STORE_FAILED",
+      });
       await cut;
       expect(await sql`SELECT 1 AS one`).toEqual([{ one: 1 }]);
     }
@@ -170,29 +179,115 @@ describe("what goes out with BEGIN", () => {
     const store = await openStore({ table });
     const { markAtBegin } = writeStatements(`"${table}"`);
     const sql = plainClient();
-    const mark = (on: postgres.ISql, id: string) => on.unsafe(markAtBegin, ["", id, null, "50ms"]).values();
-    expect(await mark(sql, "id")).toEqual([]);
-    await sql.begin((tx) => mark(tx, "id"));
+    const mark = (on: postgres.ISql) => on.unsafe(markAtBegin, ["", "id", null]).values();
+    expect(await mark(sql)).toEqual([]);
+    await sql.begin(async (tx) => expect(await mark(tx)).toEqual([]));
     expect(await store.seen("id")).toBe(false);
   });
 
-  it("as the store's mark, gives the caller's lock_timeout back, whether it took the id at once or later", async () => {
+  it("waits no longer than lockTimeoutMs, also for the table", async () => {
     const table = freshName();
-    const store = await openStore({ table });
-    await store.remember("marked");
-    const { markAtBegin } = writeStatements(`"${table}"`);
-    const caller = plainClient(undefined, { max: 1, connection: { lock_timeout: 234 } });
-    for (const ids of [["a"], ["marked", "b"], ["marked", "marked", "c"]]) {
-      await runGuarded(
-        caller,
-        async (tx) => expect(await tx`SHOW lock_timeout`.values()).toEqual([["234ms"]]),
-        {
-          opening: async (tx) => {
-            for (const id of ids) await tx.unsafe(markAtBegin, ["", id, null, "50ms"]);
-          },
-        },
-      );
-    }
-    expect(await store.seenMany(["a", "b", "c"])).toEqual([true, true, true]);
+    const store = await openStore({ table, lockTimeoutMs: 100 });
+    await plainClient().begin(async (holder) => {
+      await holder`LOCK TABLE ${holder(table)}`;
+      expect(await store.transact("id", () => 1)).toMatchObject({ status: "in-flight" });
+    });
+  });
+
+  it("does not wait for a transaction that holds the row of a mark", async () => {
+    const table = freshName();
+    const store = await openStore({ table, lockTimeoutMs: 60_000 });
+    await store.remember("id");
+    await plainClient().begin(async (holder) => {
+      await holder`SELECT FROM ${holder(table)} FOR UPDATE`;
+      expect(await store.transact("id", () => 1)).toEqual({ status: "processed" });
+    });
+  });
+});
+
+describe("statements of others, under way on the connection that a transaction gets", () => {
+  /** A store whose one connection is busy with what the test sends, and somebody else. */
+  async function onBusyConnection() {
+    const table = freshName();
+    const others = freshName();
+    const admin = plainClient();
+    await admin`CREATE TABLE ${admin(others)} (a INT)`;
+    await openStore({ table });
+    const sql = plainClient(undefined, { max: 1, fetch_types: false });
+    return {
+      sql,
+      admin,
+      table,
+      others,
+      store: new PostgresStore(sql, { table }),
+      outside: await openStore({ table }),
+    };
+  }
+
+  // The driver repeats a prepared statement that the server refused because the table was changed, behind what came after it.
+  const repeated = {
+    "without parameters": (sql: postgres.Sql, others: string) => sql`SELECT * FROM ${sql(others)}`,
+    "with a parameter": (sql: postgres.Sql, others: string) =>
+      sql`SELECT a FROM ${sql(others)} WHERE a = ${7}`,
+  };
+  it.each(Object.entries(repeated))("are repeated before BEGIN: %s", async (_, statement) => {
+    const { sql, admin, others, store, outside } = await onBusyConnection();
+    for (let n = 0; n < 2; n++) await statement(sql, others);
+    await admin`ALTER TABLE ${admin(others)} ADD COLUMN b INT, ALTER COLUMN a TYPE BIGINT`;
+    const theirs = statement(sql, others).execute();
+    const ran = await store.transact("id", (tx) => tx`SELECT 1 AS one`);
+    expect(ran).toEqual({ status: "ran", value: [{ one: 1 }] });
+    expect(await theirs).toEqual([]);
+    expect(await outside.seen("id")).toBe(true);
+  });
+
+  it("are not rolled back with the transaction", async () => {
+    const { sql, admin, others, store } = await onBusyConnection();
+    const insert = () => sql`INSERT INTO ${sql(others)} VALUES (1) RETURNING *`;
+    for (let n = 0; n < 2; n++) await insert();
+    await store.transact("warm", () => undefined);
+    await admin`ALTER TABLE ${admin(others)} ADD COLUMN b INT`;
+    const theirs = insert().execute();
+    const fails = store.transact("id", () => {
+      throw new RangeError("The work failed.");
+    });
+    await expect(fails).rejects.toThrow(RangeError);
+    expect(await theirs).toHaveLength(1);
+    expect(await admin`SELECT FROM ${admin(others)}`).toHaveLength(3);
+  });
+
+  // The driver forgets that a cancelled one will be answered, and takes its answer for that to another.
+  it.each([1, 2, 3, 4])("cannot lose or keep a mark by being cancelled: %i of them", async (count) => {
+    const { sql, admin, table, others, store, outside } = await onBusyConnection();
+    await store.transact("warm", () => undefined);
+    const before = sql.unsafe(`SELECT pg_sleep(0.3) AS "${others}"`).execute();
+    const cancelled = Array.from({ length: count }, (_, n) => sql.unsafe(`SELECT ${n}`).execute());
+    for (const query of [before, ...cancelled]) query.catch(() => {});
+    let effects = 0;
+    const deliver = (id: string) => store.transact(id, () => void effects++).catch(() => {});
+    const first = deliver("id");
+    const active = (text: string, state: string) =>
+      admin`SELECT FROM pg_stat_activity WHERE query LIKE ${`%${text}%`} AND state LIKE ${state}`;
+    await until(async () => (await active(others, "active")).count > 0);
+    for (const query of cancelled) query.cancel();
+    await first;
+    await until(async () => (await active(table, "idle in transaction%")).count === 0);
+    await deliver("other");
+    expect(effects).toBe((await outside.seenMany(["id", "other"])).filter(Boolean).length);
+    for (const id of ["id", "other", "id", "other"]) await deliver(id);
+    expect(await outside.seenMany(["id", "other"])).toEqual([true, true]);
+    expect(effects).toBe(2);
+  });
+
+  it("are not stopped when the transaction is given up before BEGIN", async () => {
+    const { sql } = await onBusyConnection();
+    await sql`SELECT 1`;
+    const theirs = sql`SELECT pg_sleep(0.5), 'done' AS what`.execute();
+    const giveUp = new AbortController();
+    const given = runGuarded(sql, () => 1, { signal: giveUp.signal });
+    setTimeout(() => giveUp.abort(new Error("given up")), 100);
+    await expect(given).rejects.toThrow("given up");
+    expect(await theirs).toMatchObject([{ what: "done" }]);
+    expect(await runGuarded(sql, () => "works on")).toBe("works on");
   });
 });

@@ -8,8 +8,11 @@ export interface DriverQuery extends Promise<{ readonly command: string | null }
   strings: readonly string[];
   /** Not null as soon as a connection was told to send it. */
   readonly state: object | null;
+  /** It is the one that the server answers next. */
   readonly active: boolean;
   readonly cancelled: unknown;
+  /** If it is, the driver repeats it when the server refused it for want of its plan. */
+  prepared?: boolean;
   readonly canceller: ((query: DriverQuery) => PromiseLike<void>) | null;
   readonly streaming?: boolean;
   readonly cursorRows?: number;
@@ -34,7 +37,10 @@ export interface DriverConnection {
 
 export interface Hold {
   (): void;
-  /** The driver reads it whenever the server awaits a statement, before it looks at what the server said. */
+  /**
+   * The driver reads it whenever the server awaits a statement, before it looks at what the server said. When it is true, the
+   * connection stays held although the server is in no transaction.
+   */
   readonly release: boolean;
 }
 
@@ -50,20 +56,21 @@ export function ownQuery(sql: postgres.Sql, text: string): DriverQuery {
 }
 
 /**
- * Sends a statement by the pool and tells on which connection, at once when it is handed over. Under load the driver may send
- * it and tell nothing.
+ * Sends a statement by the pool and tells on which connection, at once when it is handed over, and whether no other statement is
+ * under way there. Under load the driver may send it and tell nothing.
  */
 export function whichConnection(
   sql: postgres.Sql,
   text: string,
-  tell: (connection: DriverConnection) => void,
+  tell: (connection: DriverConnection, alone: boolean) => void,
 ): PromiseLike<unknown> {
   const onexecute = (connection: DriverConnection): false => {
-    tell(connection);
+    tell(connection, query.active);
     // Anything else would let the pool send others' statements on this connection.
     return false;
   };
-  return sql.unsafe(text, [], { onexecute } as postgres.UnsafeQueryOptions);
+  const query = sql.unsafe(text, [], { onexecute } as postgres.UnsafeQueryOptions) as unknown as DriverQuery;
+  return query;
 }
 
 /** Takes a connection that the pool still lists as free or coming off that list. */

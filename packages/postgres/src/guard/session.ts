@@ -35,8 +35,16 @@ export class GuardedSession {
   #reported: "in transaction" | "idle" = "idle";
   /** The server awaits a statement, in the transaction. */
   #ready = false;
+  /**
+   * BEGIN, while statements of others are under way on the connection: the driver repeats some that failed, which would then be
+   * part of our transaction, and it may take the answers to some for those to others.
+   */
+  #waitingBegin: DriverQuery | undefined;
   /** BEGIN was sent, and a statement may follow in the same packet. */
   #mayFollow = false;
+  #follows = false;
+  /** The server reported the transaction open. */
+  #begun = false;
   #finishing = false;
   #over = false;
   /** What ended the transaction, when it was neither COMMIT nor ROLLBACK. */
@@ -46,8 +54,9 @@ export class GuardedSession {
   constructor(sql: postgres.Sql, id: string | undefined) {
     this.#sql = sql;
     this.#id = id;
-    const hold = () => this.#onReady();
-    this.#hold = Object.defineProperty(hold, "release", { get: () => this.#onAnswer() }) as unknown as Hold;
+    const hold = () => (this.#waitingBegin === undefined ? this.#onReady() : this.#onAlone());
+    const release = { get: () => (this.#waitingBegin === undefined ? this.#onAnswer() : this.#isWanted()) };
+    this.#hold = Object.defineProperty(hold, "release", release) as unknown as Hold;
   }
 
   /** No statement is taken any more. */
@@ -67,12 +76,12 @@ export class GuardedSession {
   async begin(text: string, { follows }: { follows: boolean }): Promise<void> {
     const begin = ownQuery(this.#sql, text);
     try {
-      await offerConnection(this.#sql, (connection) => {
+      await offerConnection(this.#sql, (connection, alone) => {
         if (this.#over) return;
         this.#keep(connection);
-        connection.execute(begin);
-        this.#mayFollow = follows;
-        this.#next();
+        this.#waitingBegin = begin;
+        this.#follows = follows;
+        if (alone) this.#onAlone();
       });
       // Given up while it waited for a connection.
       if (this.#connection === undefined) throw this.#whyOver();
@@ -166,7 +175,8 @@ export class GuardedSession {
     if (this.#over) return;
     this.#break(reason);
     const connection = this.#connection;
-    if (connection === undefined) return;
+    // What is under way on it before BEGIN was sent is others'.
+    if (connection === undefined || this.#waitingBegin !== undefined) return;
     // The statement would go on, and hold its locks, until it is done. A COMMIT is left to its fate.
     if (this.#current !== undefined && this.#current !== this.#commit) cancel(this.#current);
     // Not in the middle of the driver's own work, from which this may have been called.
@@ -195,6 +205,8 @@ export class GuardedSession {
 
   readonly #onClose = (cause: unknown): void => {
     this.#break(this.error("The connection was lost, and the transaction is rolled back.", { cause }));
+    // Refused just before the connection died, it would be repeated on the next one, outside the transaction.
+    if (this.#current !== undefined) this.#current.prepared = false;
     // The driver keeps what it was handed between an error of the socket and its closing, and would wait for the answer on
     // its next connection. This makes it forget.
     this.#connection?.terminate();
@@ -216,6 +228,22 @@ export class GuardedSession {
     }
   }
 
+  /** Nothing is under way on the connection any more. */
+  #onAlone(): void {
+    const begin = this.#waitingBegin;
+    if (begin === undefined) return;
+    this.#waitingBegin = undefined;
+    this.#connection?.execute(begin);
+    this.#mayFollow = this.#follows;
+    this.#next();
+  }
+
+  /** Is the connection still to be held, until nothing is under way on it? */
+  #isWanted(): boolean {
+    if (this.#over) this.#letGo();
+    return !this.#over;
+  }
+
   /** The server has answered everything. `#onReady` follows at once if it is in a transaction, else the connection is let go. */
   #onAnswer(): false {
     this.#current = undefined;
@@ -228,17 +256,28 @@ export class GuardedSession {
 
   #onReady(): void {
     this.#reported = "in transaction";
+    this.#begun = true;
     this.#mayFollow = false;
     this.#ready = true;
     this.#next();
   }
 
   #onIdle(): void {
-    // By now the connection may be another transaction's.
-    const connection = this.#connection;
-    if (connection?.onclose === this.#onClose) connection.onclose = null;
+    const connection = this.#letGo();
+    // Answers were mixed up, or BEGIN failed. If it did not, the pool must not have a connection with an open transaction.
+    if (!this.#begun && connection !== undefined) {
+      takeOffList(connection);
+      destroy(this.#sql, connection);
+    }
     if (this.#finishing) this.#end();
     else this.#break(this.error("A statement ended the transaction: leave COMMIT and ROLLBACK to us."));
+  }
+
+  #letGo(): DriverConnection | undefined {
+    const connection = this.#connection;
+    // By now it may be another transaction's.
+    if (connection?.onclose === this.#onClose) connection.onclose = null;
+    return connection;
   }
 
   #break(reason: StoreError): void {
@@ -249,6 +288,7 @@ export class GuardedSession {
   #end(): void {
     if (this.#over) return;
     this.#over = true;
+    this.#waitingBegin?.reject(this.#whyOver());
     for (const query of this.#waiting.splice(0)) query.reject(this.#whyOver());
     this.#tellDrained();
   }

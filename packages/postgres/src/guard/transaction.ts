@@ -10,8 +10,8 @@ export interface GuardedOptions {
    */
   begin?: string | undefined;
   /**
-   * What comes before the work, in a scope of its own. Its first statement goes out with BEGIN, in one packet, and is not held
-   * back when that fails: it must do nothing unless `isBegun` holds.
+   * What comes before the work, in a scope of its own. Its first statement may go out with BEGIN, in one packet, and is then not
+   * held back when that fails: it must do nothing unless it finds a setting that `begin` made for the transaction.
    */
   opening?: Work<void> | undefined;
   /** When it aborts, the transaction is given up: its connection is closed, and the caller told at once. */
@@ -19,12 +19,6 @@ export interface GuardedOptions {
   /** The id that the transaction is for, for the errors. */
   id?: string | undefined;
 }
-
-const setting = "bq_idempotency.transaction";
-const open = "open";
-
-/** In SQL: this statement is in a transaction with an `opening`, and its BEGIN succeeded. */
-export const isBegun: string = `pg_catalog.current_setting('${setting}', TRUE) = '${open}'`;
 
 /**
  * `sql.begin(work)`, safe against a connection that dies: no statement of `tx` ever runs outside the transaction, nothing is
@@ -66,9 +60,7 @@ async function run<R>(
   const opened = opening === undefined ? undefined : scope().run(opening);
   // It is waited for below, unless BEGIN fails.
   opened?.catch(() => {});
-  await session.begin(opened === undefined ? begin : `${begin}; set local ${setting} = '${open}'`, {
-    follows: opened !== undefined,
-  });
+  await session.begin(begin, { follows: opened !== undefined });
   const main = scope();
   try {
     await opened;
