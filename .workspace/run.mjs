@@ -6,8 +6,9 @@
 // packages then run on the Node that the workspace installs for itself (devDependency "node"), whatever the machine has.
 import { spawn } from "node:child_process";
 import { readdirSync, readFileSync, rmSync } from "node:fs";
-import { resolve } from "node:path";
+import { relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { stripVTControlCharacters } from "node:util";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const { packageManager, engines } = JSON.parse(readFileSync(resolve(root, "package.json"), "utf8"));
@@ -66,23 +67,45 @@ async function usePnpm() {
   environment.PATH = /^PATH=(.*)$/m.exec(path)?.[1] ?? environment.PATH;
 }
 
-/** Adds up what the test runner reported in every package, and prints it as the last line. */
+/** Adds up what the test runner reported in every package; and names what failed, which may stand far above on the screen. */
 function countTests() {
   let passed = 0;
   let failed = 0;
+  const failures = [];
   for (const report of reports()) {
     const { numPassedTests, numFailedTests, numFailedTestSuites, testResults, success } = JSON.parse(
       readFileSync(report, "utf8"),
     );
     passed += numPassedTests;
     failed += numFailedTests;
-    // A file that could not even be loaded has no tests to count, and must not pass for that.
-    const broken = testResults.filter(
-      (file) => file.status === "failed" && file.assertionResults.every((test) => test.status !== "failed"),
-    ).length;
-    failed += broken || (success || numFailedTests > 0 || numFailedTestSuites > 0 ? 0 : 1);
+    for (const { name, status, message, assertionResults } of testResults) {
+      if (status !== "failed") continue;
+      const file = relative(root, name);
+      const tests = assertionResults.filter((test) => test.status === "failed");
+      for (const { fullName, failureMessages } of tests)
+        failures.push(`${file}: ${fullName}\n${firstLines(failureMessages.join("\n"))}`);
+      // A file that could not even be loaded has no tests to count, and must not pass for that.
+      if (tests.length > 0) continue;
+      failed += 1;
+      failures.push(`${file}\n${firstLines(message)}`);
+    }
+    if (!success && numFailedTests === 0 && numFailedTestSuites === 0) {
+      failed += 1;
+      failures.push(`${relative(root, report)}: the run failed, though no test did`);
+    }
   }
-  return { passed, failed };
+  return { passed, failed, failures };
+}
+
+/** As much of a failure as tells what it is. */
+function firstLines(message) {
+  const lines = stripVTControlCharacters(message)
+    .split("\n")
+    .filter((line) => line.trim() !== "" && !line.includes("node_modules"));
+  return lines
+    .slice(0, 6)
+    .map((line) => `    ${line}`)
+    .join("\n");
 }
 
 function reports() {
@@ -136,7 +159,8 @@ const tasks = {
     const tested = await turbo("test", "--concurrency=1", "--continue", ...testArgs);
     const checked = await turbo("typecheck", "lint", "--continue");
     const lintedRoot = await lintRoot();
-    const { passed, failed } = countTests();
+    const { passed, failed, failures } = countTests();
+    for (const failure of failures) console.log(`Failed: ${failure}`);
     // The last line counts tests alone.
     if (lintedRoot !== 0) console.log("The lint of the workspace's own files failed: see above.");
     if (checked.code !== 0) console.log("The types or the lint of a package failed: see above.");
