@@ -4,7 +4,7 @@ import { type RedisServer, startRedis } from "@bq/idempotency-test-servers";
 import { type Job, type JobState, type Processor, Queue, Worker, type WorkerOptions } from "bullmq";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { parkingProcessor } from "../src/parking/bullmq.ts";
-import { HeldEffect, Observed } from "./parking-scene.ts";
+import { HeldEffect, leaseMs, Observed } from "./parking-scene.ts";
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
@@ -56,7 +56,7 @@ test("of two jobs of one id at once one is delayed, comes back, and is skipped, 
   const effect = new HeldEffect();
   const { observe } = observed;
   const processor = parkingProcessor<Order, string>(new InMemoryStore(), effect.happen, {
-    leaseMs: 2_000,
+    leaseMs,
     observe,
   });
   work(processor);

@@ -5,7 +5,7 @@ import { type RabbitMqServer, startRabbitMq, startRedis } from "@bq/idempotency-
 import { type ChannelModel, type ConfirmChannel, type ConsumeMessage, connect, type Options } from "amqplib";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { consumeParking } from "../src/parking/rabbitmq.ts";
-import { HeldEffect, Observed } from "./parking-scene.ts";
+import { HeldEffect, leaseMs, Observed } from "./parking-scene.ts";
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
@@ -69,7 +69,7 @@ test("of two deliveries of one id at once one waits, comes back, and is skipped,
   const consumers = [await consumerChannel(), await consumerChannel()];
   for (const consumer of consumers) {
     const { observe } = observed;
-    await consumeParking(consumer, queue, store, effect.happen, { leaseMs: 2_000, observe });
+    await consumeParking(consumer, queue, store, effect.happen, { leaseMs, observe });
   }
   await publish("twice");
   await publish("twice");
@@ -82,7 +82,7 @@ test("of two deliveries of one id at once one waits, comes back, and is skipped,
   observed.expectDelaysKept();
   // What was not acknowledged would go back to its queue now, and on to the dead letters.
   await Promise.all(consumers.map((consumer) => consumer.close()));
-  for (const name of [queue, `${queue}.wait.2000`, deadLetters()]) expect(await messagesIn(name)).toBe(0);
+  for (const name of [queue, `${queue}.wait.5000`, deadLetters()]) expect(await messagesIn(name)).toBe(0);
 });
 
 test("a delivery that meets a store out of reach comes back as it was, and is processed when the store is back", async () => {

@@ -1,6 +1,9 @@
 import type { IdempotencyEvent } from "@bq/idempotency-core";
 import { expect } from "vitest";
 
+/** So long that no pause of the machine lets a claim lapse: that would be another scene, in which the other delivery runs. */
+export const leaseMs = 5_000;
+
 /** What was observed, and when, in the order of events. */
 export class Observed {
   readonly events: { readonly event: IdempotencyEvent; readonly at: number }[] = [];
@@ -24,8 +27,8 @@ export class Observed {
     for (const [index, { event, at }] of this.events.entries()) {
       if (event.type !== "parked") continue;
       const next = this.events.slice(index + 1).find((later) => later.event.type !== "ran");
-      // Two clocks took part; a millisecond is within what they may differ.
-      expect((next?.at ?? 0) - at).toBeGreaterThanOrEqual(event.retryAfterMs - 1);
+      // By the broker's clock, which may run faster than ours: RabbitMQ's does so by a hundredth while it is corrected.
+      expect((next?.at ?? 0) - at).toBeGreaterThanOrEqual(0.98 * event.retryAfterMs - 1);
     }
   }
 }

@@ -4,7 +4,7 @@ import { RedisStore } from "@bq/idempotency-redis";
 import { startRedis } from "@bq/idempotency-test-servers";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { type PolledQueue, pollParking } from "../src/parking/sqs.ts";
-import { HeldEffect, Observed } from "./parking-scene.ts";
+import { HeldEffect, leaseMs, Observed } from "./parking-scene.ts";
 import { SqsEndpoint } from "./sqs-endpoint.ts";
 import type { SqsQueue } from "./sqs-queue.ts";
 
@@ -58,7 +58,7 @@ test("of two messages of one id at once one stays hidden, comes back, and is ski
   const effect = new HeldEffect();
   const { observe } = observed;
   for (let consumers = 0; consumers < 2; consumers += 1) {
-    polls.push(pollParking(polled(), store, effect.happen, { leaseMs: 2_000, observe }));
+    polls.push(pollParking(polled(), store, effect.happen, { leaseMs, observe }));
   }
   await send("twice");
   await send("twice");
@@ -101,12 +101,12 @@ test("a message stays hidden while its handler runs, for longer than its visibil
     await effect.happen();
   };
   for (let consumers = 0; consumers < 2; consumers += 1) {
-    polls.push(pollParking(polled(3), store, handler, { leaseMs: 2_000, observe: observed.observe }));
+    polls.push(pollParking(polled(6), store, handler, { leaseMs, observe: observed.observe }));
   }
   await send("long");
-  // One a second.
+  // One in two seconds.
   const beats = () => sqs.actions.filter((action) => action === "ChangeMessageVisibility").length;
-  await expect.poll(beats, { timeout: 60_000 }).toBeGreaterThanOrEqual(5);
+  await expect.poll(beats, { timeout: 60_000 }).toBeGreaterThanOrEqual(4);
   effect.letGo();
   await untilEmpty();
   expect(observed.types).toEqual(["ran"]);
