@@ -1,50 +1,30 @@
 import { StoreError, type StoreErrorCode } from "@bq/idempotency-core/backend";
 import type postgres from "postgres";
-import {
-  cancel,
-  type DriverConnection,
-  type DriverQuery,
-  destroy,
-  type Hold,
-  ownQuery,
-  takeOffList,
-} from "./driver.ts";
-import { offerConnection } from "./offer.ts";
+import { HeldConnection } from "./connection.ts";
+import { cancel, type DriverQuery, ownQuery } from "./driver.ts";
 
 /**
- * One transaction on one connection of the pool.
+ * The statements of one transaction, on the connection that is held for it.
  *
- * It rests on two things that the driver does before any code of the user's can run: it sets the connection's `reserved` to null
- * when the socket closes, and when the server reports that it is in no transaction. A statement is sent only while `reserved` is
- * ours, and only after the server answered the one before it and reported the transaction open. So it goes to the session
- * that BEGIN went to, inside that transaction, or nowhere: a session whose death nobody has noticed yet loses it as well. One
- * statement alone may go out right behind BEGIN, one that sees to it by itself that it is in the transaction.
+ * A statement is sent only while the connection is held, and only after the server answered the one before it and reported the
+ * transaction open: so it goes to that transaction, or nowhere. One statement alone may go out right behind BEGIN, one that sees
+ * to it by itself that it is in the transaction.
  */
 export class GuardedSession {
   /** How many savepoints were set: the number in the next one's name. */
   savepoints = 0;
   readonly #sql: postgres.Sql;
   readonly #id: string | undefined;
-  readonly #hold: Hold;
+  readonly #held: HeldConnection;
   readonly #waiting: DriverQuery[] = [];
   readonly #failures: WeakSet<object> = new WeakSet();
-  #connection: DriverConnection | undefined;
   /** The statement under way. */
   #current: DriverQuery | undefined;
   #commit: DriverQuery | undefined;
-  #reported: "in transaction" | "idle" = "idle";
   /** The server awaits a statement, in the transaction. */
   #ready = false;
-  /**
-   * BEGIN, while statements of others are under way on the connection: the driver repeats some that failed, which would then be
-   * part of our transaction, and it may take the answers to some for those to others.
-   */
-  #waitingBegin: DriverQuery | undefined;
   /** BEGIN was sent, and a statement may follow in the same packet. */
   #mayFollow = false;
-  #follows = false;
-  /** The server reported the transaction open. */
-  #begun = false;
   #finishing = false;
   #over = false;
   /** What ended the transaction, when it was neither COMMIT nor ROLLBACK. */
@@ -54,9 +34,14 @@ export class GuardedSession {
   constructor(sql: postgres.Sql, id: string | undefined) {
     this.#sql = sql;
     this.#id = id;
-    const hold = () => (this.#waitingBegin === undefined ? this.#onReady() : this.#onAlone());
-    const release = { get: () => (this.#waitingBegin === undefined ? this.#onAnswer() : this.#isWanted()) };
-    this.#hold = Object.defineProperty(hold, "release", release) as unknown as Hold;
+    this.#held = new HeldConnection(sql, {
+      onAnswer: () => {
+        this.#current = undefined;
+      },
+      onOpen: () => this.#onOpen(),
+      onIdle: () => this.#onIdle(),
+      onClose: (cause) => this.#onClose(cause),
+    });
   }
 
   /** No statement is taken any more. */
@@ -76,15 +61,12 @@ export class GuardedSession {
   async begin(text: string, { follows }: { follows: boolean }): Promise<void> {
     const begin = ownQuery(this.#sql, text);
     try {
-      await offerConnection(this.#sql, (connection, alone) => {
-        if (this.#over) return;
-        this.#keep(connection);
-        this.#waitingBegin = begin;
-        this.#follows = follows;
-        if (alone) this.#onAlone();
+      await this.#held.take(begin, () => {
+        this.#mayFollow = follows;
+        this.#next();
       });
       // Given up while it waited for a connection.
-      if (this.#connection === undefined) throw this.#whyOver();
+      if (!this.#held.taken) throw this.#whyOver();
       await begin;
     } catch (error) {
       if (this.#over && !isServersAnswer(error)) throw this.#whyOver();
@@ -160,7 +142,7 @@ export class GuardedSession {
 
   /** Rolls back; a connection on which that fails is closed, which rolls back too. */
   async rollback(): Promise<void> {
-    if (this.#over || this.#connection === undefined) return;
+    if (this.#over || !this.#held.taken) return;
     this.#finishing = true;
     for (const query of this.#waiting.splice(0)) {
       query.reject(this.error("The transaction was rolled back before this statement was sent."));
@@ -174,15 +156,9 @@ export class GuardedSession {
   drop(reason: StoreError): void {
     if (this.#over) return;
     this.#break(reason);
-    const connection = this.#connection;
-    // What is under way on it before BEGIN was sent is others'.
-    if (connection === undefined || this.#waitingBegin !== undefined) return;
     // The statement would go on, and hold its locks, until it is done. A COMMIT is left to its fate.
     if (this.#current !== undefined && this.#current !== this.#commit) cancel(this.#current);
-    // Not in the middle of the driver's own work, from which this may have been called.
-    setImmediate(() => {
-      if (connection.reserved === this.#hold) destroy(this.#sql, connection);
-    });
+    this.#held.close();
   }
 
   error(message: string, details: { code?: StoreErrorCode; cause?: unknown } = {}): StoreError {
@@ -196,25 +172,14 @@ export class GuardedSession {
     );
   }
 
-  #keep(connection: DriverConnection): void {
-    this.#connection = connection;
-    connection.reserved = this.#hold;
-    connection.onclose = this.#onClose;
-    takeOffList(connection);
-  }
-
-  readonly #onClose = (cause: unknown): void => {
+  #onClose(cause: unknown): void {
     this.#break(this.error("The connection was lost, and the transaction is rolled back.", { cause }));
     // Refused just before the connection died, it would be repeated on the next one, outside the transaction.
     if (this.#current !== undefined) this.#current.prepared = false;
-    // The driver keeps what it was handed between an error of the socket and its closing, and would wait for the answer on
-    // its next connection. This makes it forget.
-    this.#connection?.terminate();
-  };
+  }
 
   #next(): void {
-    const connection = this.#connection;
-    while ((this.#ready || this.#mayFollow) && connection?.reserved === this.#hold) {
+    while ((this.#ready || this.#mayFollow) && this.#held.ours) {
       const query = this.#waiting.shift();
       if (query === undefined) {
         this.#tellDrained();
@@ -224,60 +189,19 @@ export class GuardedSession {
       if (query.cancelled) continue;
       this.#ready = this.#mayFollow = false;
       this.#current = query;
-      connection.execute(query);
+      this.#held.send(query);
     }
   }
 
-  /** Nothing is under way on the connection any more. */
-  #onAlone(): void {
-    const begin = this.#waitingBegin;
-    if (begin === undefined) return;
-    this.#waitingBegin = undefined;
-    this.#connection?.execute(begin);
-    this.#mayFollow = this.#follows;
-    this.#next();
-  }
-
-  /** Is the connection still to be held, until nothing is under way on it? */
-  #isWanted(): boolean {
-    if (this.#over) this.#letGo();
-    return !this.#over;
-  }
-
-  /** The server has answered everything. `#onReady` follows at once if it is in a transaction, else the connection is let go. */
-  #onAnswer(): false {
-    this.#current = undefined;
-    this.#reported = "idle";
-    queueMicrotask(() => {
-      if (this.#reported === "idle") this.#onIdle();
-    });
-    return false;
-  }
-
-  #onReady(): void {
-    this.#reported = "in transaction";
-    this.#begun = true;
+  #onOpen(): void {
     this.#mayFollow = false;
     this.#ready = true;
     this.#next();
   }
 
   #onIdle(): void {
-    const connection = this.#letGo();
-    // Answers were mixed up, or BEGIN failed. If it did not, the pool must not have a connection with an open transaction.
-    if (!this.#begun && connection !== undefined) {
-      takeOffList(connection);
-      destroy(this.#sql, connection);
-    }
     if (this.#finishing) this.#end();
     else this.#break(this.error("A statement ended the transaction: leave COMMIT and ROLLBACK to us."));
-  }
-
-  #letGo(): DriverConnection | undefined {
-    const connection = this.#connection;
-    // By now it may be another transaction's.
-    if (connection?.onclose === this.#onClose) connection.onclose = null;
-    return connection;
   }
 
   #break(reason: StoreError): void {
@@ -288,7 +212,7 @@ export class GuardedSession {
   #end(): void {
     if (this.#over) return;
     this.#over = true;
-    this.#waitingBegin?.reject(this.#whyOver());
+    this.#held.leave(() => this.#whyOver());
     for (const query of this.#waiting.splice(0)) query.reject(this.#whyOver());
     this.#tellDrained();
   }
