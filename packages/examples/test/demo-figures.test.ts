@@ -3,6 +3,14 @@ import { shippedLog } from "../src/demo/log-source.ts";
 import { type DemoResult, histogram, marks, row, runDemo } from "./demo-process.ts";
 import { type Census, readLines, takeCensus } from "./log-census.ts";
 
+function expectOneScreen(report: string): void {
+  const lines = report.split("\n");
+  expect(lines.length).toBeLessThanOrEqual(24);
+  expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(110);
+  expect(report).not.toContain("\x1b");
+  expect(report).not.toMatch(/ $/m);
+}
+
 describe("the demo on the log that is shipped", () => {
   let demo: DemoResult;
   let census: Census;
@@ -19,12 +27,14 @@ describe("the demo on the log that is shipped", () => {
   });
 
   it("fits on one screen, without colours and trailing spaces", () => {
-    const lines = demo.stdout.split("\n");
-    expect(lines.length).toBeLessThanOrEqual(24);
-    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(110);
-    expect(demo.stdout).not.toContain("\x1b");
-    expect(demo.stdout).not.toMatch(/ $/m);
+    expectOneScreen(demo.stdout);
   });
+
+  it("fits on one screen also when the kill meets the gap, which takes more lines", async () => {
+    const { stdout } = await runDemo(["--gap"]);
+    expect(stdout).toContain("had two effects");
+    expectOneScreen(stdout);
+  }, 120_000);
 
   it("gives every message that the handler ever accepts one effect, and every other none", () => {
     const effects = histogram(demo);

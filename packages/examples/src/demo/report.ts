@@ -26,7 +26,7 @@ export function writeReport(findings: Findings): string {
     `The worker was killed (SIGKILL) with ${amount(before.unanswered, "delivery", "deliveries")} in its hands. Restarted, it got`,
     ...broughtAgain("not acknowledged", again.unacknowledged),
     ...broughtAgain("acknowledged before", again.acknowledged),
-    `Marks in the store: ${number(run.marksAtKill)} at the kill, ${number(run.marksAtEnd)} at the end.`,
+    `Marks in the store: ${number(run.marksAtKill)} at the kill, ${number(run.marksAtEnd)} at the end, after ${(durationMs / 1_000).toFixed(1)} s.`,
     "",
     "Effects per message, counted in the ledger that the handler writes:",
     ...[...verdict.histogram].map(([count, messages]) => bar(count, messages)),
@@ -37,7 +37,6 @@ export function writeReport(findings: Findings): string {
       : []),
     "",
     ...conclusion(verdict),
-    `${(durationMs / 1_000).toFixed(1)} s`,
     "",
   ].join("\n");
 }
