@@ -17,6 +17,15 @@ export const inFlight: string = `(held.expires_at = 'epoch' AND held.claimed_unt
 export const free: string = `(held.expires_at <= ${now}
       AND (held.expires_at <> 'epoch' OR held.claimed_until IS NULL OR held.claimed_until <= ${now}))`;
 
+/** The end of an insert that takes ids: it takes the row of one that is free, and leaves any other as it is. */
+export const takeFree: string = `ON CONFLICT (message_id) DO UPDATE
+      SET
+        created_at = EXCLUDED.created_at,
+        expires_at = EXCLUDED.expires_at,
+        claim_token = EXCLUDED.claim_token,
+        claimed_until = EXCLUDED.claimed_until
+      WHERE ${free}`;
+
 /** What stands in the way of taking a row that is marked or in flight: `processed`, or for how many milliseconds more. */
 export const standing: string = `CASE
           WHEN ${marked} THEN 'processed'

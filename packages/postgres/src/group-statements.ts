@@ -1,4 +1,4 @@
-import { free, inFlight, later, marked, now, question, standing } from "./clauses.ts";
+import { inFlight, later, marked, now, question, standing, takeFree } from "./clauses.ts";
 
 /**
  * The statements that many calls of one kind share. The parameters of such a statement are those of the call's own statement,
@@ -135,13 +135,7 @@ export function writeGroupStatements(table: string): GroupStatements {
       FROM asked
       WHERE asked.found IS NULL
       ORDER BY asked.position
-      ON CONFLICT (message_id) DO UPDATE
-      SET
-        created_at = EXCLUDED.created_at,
-        expires_at = EXCLUDED.expires_at,
-        claim_token = EXCLUDED.claim_token,
-        claimed_until = EXCLUDED.claimed_until
-      WHERE ${free}
+      ${takeFree}
       RETURNING held.claim_token
     )
     ${answer(`COALESCE(asked.found, CASE WHEN taken.claim_token IS NULL THEN '' ELSE 'taken' END)`)}

@@ -1,4 +1,4 @@
-import { free, id, inFlight, marked, now, question, standing } from "./clauses.ts";
+import { id, inFlight, marked, now, question, standing, takeFree } from "./clauses.ts";
 
 /** What a row becomes when it is taken. */
 export interface Taken {
@@ -28,13 +28,7 @@ export function take(
       SELECT ${id}, ${now}, ${values.expiresAt}, ${values.token}, ${values.claimedUntil}
       WHERE NOT EXISTS (SELECT FROM standing)
         AND ${onlyIf}
-      ON CONFLICT (message_id) DO UPDATE
-      SET
-        created_at = EXCLUDED.created_at,
-        expires_at = EXCLUDED.expires_at,
-        claim_token = EXCLUDED.claim_token,
-        claimed_until = EXCLUDED.claimed_until
-      WHERE ${free}
+      ${takeFree}
       RETURNING 'taken' AS answer
     )
     SELECT ${question} || found.answer${afterwards}
